@@ -47,9 +47,9 @@ using Unexpected = tl::unexpected<Error>;
 }  // namespace gyre
 
 // The one macro for control flow: leave the function with the error of a Status or Result.
-#define GYRE_TRY(expression)                                              \
-  do {                                                                    \
-    if (auto gyre_status_ = (expression); !gyre_status_) {                \
-      return ::gyre::Unexpected(std::move(gyre_status_).error());         \
-    }                                                                     \
+#define GYRE_TRY(expression)                                      \
+  do {                                                            \
+    if (auto gyre_status_ = (expression); !gyre_status_) {        \
+      return ::gyre::Unexpected(std::move(gyre_status_).error()); \
+    }                                                             \
   } while (false)

@@ -85,8 +85,8 @@ struct Plan {
   Protocol protocol = Protocol::staged;
   std::int32_t ranks = 1;
   std::int32_t blocks = 1;
-  std::int32_t slots = 2;      // of each FIFO that the plan needs in order not to deadlock, at least
-  bool in_place_safe = true;   // may run with input == output
+  std::int32_t slots = 2;     // of each FIFO that the plan needs in order not to deadlock, at least
+  bool in_place_safe = true;  // may run with input == output
   std::vector<Program> programs;  // by rank
 };
 

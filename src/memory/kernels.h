@@ -2,8 +2,9 @@
 // Reduction and copy kernels for CPU memory, vectorised by Highway and chosen at run time.
 //
 // Rules (docs/numerics.md): sources are combined in the order given, ((s0 op s1) op s2) ...;
-// 16- and 8-bit floats accumulate in float32 and are rounded once at the end; no fused multiply-add;
-// NaN propagates through min and max; integers wrap. Vector body and scalar tail give the same bits.
+// 16- and 8-bit floats accumulate in float32 and are rounded once at the end; no fused
+// multiply-add; NaN propagates through min and max; integers wrap. Vector body and scalar tail give
+// the same bits.
 #pragma once
 
 #include <cstddef>

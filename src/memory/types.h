@@ -59,7 +59,9 @@ inline constexpr int reduce_op_count = 7;
   return 0;
 }
 
-[[nodiscard]] constexpr bool is_integer(DataType type) { return static_cast<int>(type) <= 5; }
+[[nodiscard]] constexpr bool is_integer(DataType type) {
+  return static_cast<int>(type) <= 5;
+}
 
 [[nodiscard]] std::string_view name_of(DataType type);  // "float32"
 [[nodiscard]] std::string_view name_of(ReduceOp op);    // "sum"
