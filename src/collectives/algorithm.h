@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of algorithms and protocols, as users write and read them (GYRE_ALGO, GYRE_PROTO).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "collectives/plan.h"
+
+namespace gyre::plan {
+
+enum class Algorithm : std::uint8_t { ring, one_shot, two_shot };
+
+[[nodiscard]] std::string_view name_of(Algorithm algorithm);    // "ring", "oneshot", "twoshot"
+[[nodiscard]] std::string_view name_of(Protocol protocol);      // "inline", "staged", "direct"
+[[nodiscard]] std::string_view name_of(Collective collective);  // "AllReduce"
+
+[[nodiscard]] std::optional<Algorithm> parse_algorithm(std::string_view name);
+[[nodiscard]] std::optional<Protocol> parse_protocol(std::string_view name);
+
+}  // namespace gyre::plan
