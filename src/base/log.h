@@ -4,11 +4,18 @@
 // Never call it on a hot path.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 
 #include <fmt/core.h>
+
+#include "base/status.h"
+
+namespace gyre {
+struct Settings;
+}
 
 namespace gyre::log {
 
@@ -29,6 +36,18 @@ enum class Subsystem : std::uint8_t {
   topo,
 };
 
+// As GYRE_DEBUG_SUBSYS spells them, in the order of Subsystem.
+inline constexpr std::array<std::string_view, 11> subsystem_names = {
+    "INIT", "BOOTSTRAP", "NET", "SHM", "COLL", "PLAN", "TUNING", "ENV", "ALLOC", "REG", "TOPO"};
+
+// Applies GYRE_DEBUG, GYRE_DEBUG_SUBSYS and GYRE_DEBUG_FILE. Until the first call errors and
+// warnings go to stderr. An unusable debug file is the only failure; the former destination then
+// stays.
+[[nodiscard]] Status configure(const Settings& settings);
+
+// One INFO [ENV] line a variable: effective value, origin, default.
+void report(const Settings& settings);
+
 [[nodiscard]] bool enabled(Level level, Subsystem subsystem);
 void write(Level level, Subsystem subsystem, std::string_view text);
 
@@ -39,6 +58,12 @@ void error(Subsystem subsystem, fmt::format_string<Args...> format, Args&&... ar
 template <typename... Args>
 void warn(Subsystem subsystem, fmt::format_string<Args...> format, Args&&... args) {
   write(Level::warn, subsystem, fmt::format(format, std::forward<Args>(args)...));
+}
+template <typename... Args>
+void version(Subsystem subsystem, fmt::format_string<Args...> format, Args&&... args) {
+  if (enabled(Level::version, subsystem)) {
+    write(Level::version, subsystem, fmt::format(format, std::forward<Args>(args)...));
+  }
 }
 template <typename... Args>
 void info(Subsystem subsystem, fmt::format_string<Args...> format, Args&&... args) {

@@ -12,7 +12,10 @@
 
 namespace gyre {
 
-enum class Origin : std::uint8_t { preset, file, environment };
+// Where a value came from; a later one overrides an earlier one.
+enum class Origin : std::uint8_t { preset, system_file, user_file, environment };
+
+[[nodiscard]] std::string_view name_of(Origin origin);  // "default", "environment"
 
 // The effective values. Plain data: read once per process, then handed down; nothing else in Gyre
 // calls getenv. Fields are in the order of the table in settings.cpp.
@@ -36,6 +39,8 @@ struct Settings {
   std::int64_t spin_us = -1;          // GYRE_SPIN_US: -1: chosen by allowed CPUs and local ranks
   std::int64_t yield_us = -1;         // GYRE_YIELD_US: likewise, before sleeping
   std::string simd;                   // GYRE_SIMD: "", or "scalar" to force the scalar kernels
+
+  std::vector<Origin> origins;  // of each variable, in table order; empty: all preset
 };
 
 struct SettingReport {
@@ -46,9 +51,16 @@ struct SettingReport {
 // Reads /etc/gyre.conf, ~/.gyre.conf (or GYRE_CONF_FILE) and `environment` (NAME=VALUE, as
 // environ). An unparsable value is an error that names variable, value, range; an unknown GYRE_
 // name a warning in *warnings with the nearest known name.
-Result<Settings> read_settings(const char* const* environment, std::vector<std::string>* warnings);
+// An empty value means the default, so that the environment can undo what a file set.
+[[nodiscard]] Result<Settings> read_settings(const char* const* environment,
+                                             std::vector<std::string>* warnings);
+// As above, with another path in place of /etc/gyre.conf.
+[[nodiscard]] Result<Settings> read_settings(const char* const* environment,
+                                             const std::string& system_file,
+                                             std::vector<std::string>* warnings);
 
-// One row a variable, in table order, for GYRE_DEBUG=INFO and for the generated document.
-std::vector<SettingReport> report_settings(const Settings& settings);
+// One row a variable, in table order, for GYRE_DEBUG=INFO and for the generated document. Secrets
+// are shown as "(set)".
+[[nodiscard]] std::vector<SettingReport> report_settings(const Settings& settings);
 
 }  // namespace gyre
