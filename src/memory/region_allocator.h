@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/status.h"
 #include "memory/region_table.h"
@@ -21,6 +22,7 @@ class RegionAllocator {
   explicit RegionAllocator(RegionTable& table);
   RegionAllocator(const RegionAllocator&) = delete;
   RegionAllocator& operator=(const RegionAllocator&) = delete;
+  // Unmaps what was never freed; shared ranges become private memory again.
   ~RegionAllocator();
 
   // Zeroed, page aligned, committed; peers can map it.
@@ -45,16 +47,21 @@ class RegionAllocator {
     RegionId id = 0;  // 0: detached
   };
   struct Sharing {
-    SharedInPlace pages;
-    std::size_t size = 0;  // as the caller gave it
-    RegionId id = 0;
+    std::optional<SharedInPlace> pages;  // none: part of memory of allocate()
+    std::size_t size = 0;                // as the caller gave it
+    RegionId id = 0;                     // 0: no whole page in it, or detached
     std::size_t users = 0;
   };
+  using SharingMap = std::map<std::byte*, Sharing>;
+
+  // The caller of these holds mutex_.
+  [[nodiscard]] SharingMap::iterator overlapping(std::byte* begin, std::size_t size);
+  [[nodiscard]] Status give_back(Sharing& sharing);
 
   RegionTable& table_;
   std::mutex mutex_;
-  std::map<std::byte*, Allocation> allocations_;
-  std::map<std::byte*, Sharing> sharings_;
+  std::map<std::byte*, Allocation> allocations_;  // guarded by mutex_
+  SharingMap sharings_;                           // guarded by mutex_
 };
 
 }  // namespace gyre

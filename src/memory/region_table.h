@@ -11,7 +11,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "base/status.h"
@@ -54,11 +53,9 @@ class RegionTable {
   // The descriptor stays the caller's and must stay open until remove(). A range that overlaps a
   // known region is invalid_argument.
   Result<RegionId> add(void* address, std::size_t bytes, int fd, RegionKind kind);
-  // Forgets the region and gives its pages back to the system, even if a peer still maps them. The
-  // caller has unmapped or replaced its own mapping before.
+  // Forgets the region and gives its pages back to the system, even if a peer still maps them.
+  // Nobody here may need their contents any more.
   Status remove(RegionId id);
-  // Forgets the region; its pages stay.
-  Status forget(RegionId id);
 
   // The region that holds all of [pointer, pointer + bytes).
   [[nodiscard]] std::optional<RegionSlice> find(const void* pointer, std::size_t bytes) const;
@@ -77,7 +74,7 @@ class RegionTable {
   struct Snapshot;
 
   void publish(const std::vector<Region>& sorted);
-  Result<Region> take(RegionId id);
+  [[nodiscard]] std::vector<Region>::const_iterator find_id(RegionId id) const;
 
   mutable std::mutex mutex_;
   std::vector<Region> sorted_;  // by address; guarded by mutex_

@@ -42,6 +42,8 @@ class SharedInPlace {
   // and nothing is lost. Also the way out of an abort: peers that did not confirm may go on writing
   // the old pages. Idempotent.
   [[nodiscard]] Status restore();
+  // Only forgets the pages: somebody else made them private.
+  void abandon() { fd_.reset(); }
 
  private:
   SharedInPlace() = default;

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string_view>
 
 #include "base/status.h"
@@ -43,8 +42,8 @@ class SharedSegment {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] int fd() const { return fd_.get(); }
 
-  // Gives the pages back to the system although peers may still map them: they read zeros then.
-  void discard();
+  // Unmaps and hands over the descriptor.
+  [[nodiscard]] UniqueFd take_fd() &&;
 
  private:
   SharedSegment(UniqueFd fd, std::byte* data, std::size_t bytes);
