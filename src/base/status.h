@@ -49,7 +49,7 @@ using Unexpected = tl::unexpected<Error>;
 // The one macro for control flow: leave the function with the error of a Status or Result.
 #define GYRE_TRY(expression)                                      \
   do {                                                            \
-    if (auto gyre_status_ = (expression); !gyre_status_) {        \
+    if (auto&& gyre_status_ = (expression); !gyre_status_) {      \
       return ::gyre::Unexpected(std::move(gyre_status_).error()); \
     }                                                             \
   } while (false)
