@@ -5,25 +5,13 @@
 
 #include <gtest/gtest.h>
 
-#include "collectives/all_reduce.h"
+#include "unit/collectives/all_reduce_cases.h"
 #include "unit/collectives/interpreter.h"
 
 namespace gyre::plan {
 namespace {
 
-struct Case {
-  Algorithm algorithm;
-  Protocol protocol;
-};
-
-const std::vector<Case> all_cases = {
-    {Algorithm::ring, Protocol::staged},     {Algorithm::one_shot, Protocol::flag_in_line},
-    {Algorithm::one_shot, Protocol::staged}, {Algorithm::one_shot, Protocol::direct},
-    {Algorithm::two_shot, Protocol::staged}, {Algorithm::two_shot, Protocol::flag_in_line},
-    {Algorithm::two_shot, Protocol::direct}, {Algorithm::ring, Protocol::flag_in_line},
-};
-
-class AllReduceRun : public testing::TestWithParam<Case> {};
+class AllReduceRun : public testing::TestWithParam<AllReduceCase> {};
 
 template <typename T>
 Geometry geometry_for(const Plan& plan, std::uint64_t count, std::uint64_t slot_bytes) {
@@ -90,13 +78,9 @@ TEST_P(AllReduceRun, FloatsAreBitwiseEqualOnAllRanksAndInAllOrders) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Builders, AllReduceRun, testing::ValuesIn(all_cases),
-                         [](const auto& each) {
-                           return std::string(name_of(each.param.algorithm)) + "_" +
-                                  std::string(name_of(each.param.protocol));
-                         });
+INSTANTIATE_TEST_SUITE_P(Builders, AllReduceRun, testing::ValuesIn(all_reduce_cases()), case_name);
 
-TEST(AllReduceRun, TheMachineSeesADeadlock) {
+TEST(AllReduceMachine, SeesADeadlock) {
   Plan plan = make_all_reduce(Algorithm::ring, Protocol::staged, 4);
   plan.slots = 1;
   const Geometry geometry = geometry_for<std::int64_t>(plan, 100, 64);

@@ -2,7 +2,8 @@
 #include "collectives/geometry.h"
 
 #include <algorithm>
-#include <array>
+#include <cstdlib>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -12,6 +13,9 @@ namespace gyre::plan {
 namespace {
 
 constexpr std::uint64_t line = 64;  // bytes
+
+// The same inputs in every run, unless RC_PARAMS is set to explore or to reproduce.
+const int fixed_seed = setenv("RC_PARAMS", "seed=1 max_success=3000", 0);
 
 rc::Gen<std::uint64_t> between(std::uint64_t low, std::uint64_t high) {
   return rc::gen::inRange<std::uint64_t>(low, high + 1);
