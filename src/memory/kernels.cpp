@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "memory/kernels.h"
+
+#include <hwy/cache_control.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "memory/active_kernels.h"
+
+namespace gyre {
+namespace {
+
+KernelTable make_best_table() {
+  KernelTable table = scalar_kernels();
+  add_int8_kernels(table);
+  add_int32_kernels(table);
+  add_int64_kernels(table);
+  add_float_kernels(table);
+  add_float16_kernels(table);
+  add_float8_kernels(table);
+  add_stream_kernel(table);
+  return table;
+}
+
+// The one switch of the process, set before the first use (kernels.h). Relaxed: it guards no other
+// data, and whoever sets it does so before starting the threads that read it.
+std::atomic<bool>& scalar_forced() {
+  static std::atomic<bool> forced = false;
+  return forced;
+}
+
+// Below this, a line that is written around the caches costs more than it saves.
+constexpr std::size_t smallest_stream_bytes = 1024;
+
+}  // namespace
+
+const KernelTable& active_kernels() {
+  static const KernelTable best = make_best_table();
+  return scalar_forced().load(std::memory_order_relaxed) ? scalar_kernels() : best;
+}
+
+ReduceKernel reduce_kernel(DataType type, ReduceOp op) {
+  return active_kernels()
+      .types[static_cast<std::size_t>(type)]
+      .reduce[static_cast<std::size_t>(op)];
+}
+
+ScaleKernel scale_kernel(DataType type) {
+  return active_kernels().types[static_cast<std::size_t>(type)].scale;
+}
+
+void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, StoreHint hint) {
+  if (hint == StoreHint::cached || bytes < smallest_stream_bytes) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  active_kernels().stream(to, from, bytes);
+  hwy::FlushStream();
+}
+
+const char* kernel_target() {
+  return active_kernels().target;
+}
+
+void force_scalar_kernels() {
+  scalar_forced().store(true, std::memory_order_relaxed);
+}
+
+}  // namespace gyre
