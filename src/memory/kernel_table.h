@@ -34,6 +34,9 @@ struct KernelTable {
 // Loops over elements; also the reference in tests.
 [[nodiscard]] const KernelTable& scalar_kernels();
 
+// The scalar table with all that this processor has vectors for replaced.
+[[nodiscard]] KernelTable make_best_kernels();
+
 // Each replaces the entries of its types by those of the best vector target of this processor, or
 // leaves them alone when there is none.
 void add_int8_kernels(KernelTable& table);

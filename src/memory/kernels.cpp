@@ -11,18 +11,6 @@
 namespace gyre {
 namespace {
 
-KernelTable make_best_table() {
-  KernelTable table = scalar_kernels();
-  add_int8_kernels(table);
-  add_int32_kernels(table);
-  add_int64_kernels(table);
-  add_float_kernels(table);
-  add_float16_kernels(table);
-  add_float8_kernels(table);
-  add_stream_kernel(table);
-  return table;
-}
-
 // The one switch of the process, set before the first use (kernels.h). Relaxed: it guards no other
 // data, and whoever sets it does so before starting the threads that read it.
 std::atomic<bool>& scalar_forced() {
@@ -35,8 +23,20 @@ constexpr std::size_t smallest_stream_bytes = 1024;
 
 }  // namespace
 
+KernelTable make_best_kernels() {
+  KernelTable table = scalar_kernels();
+  add_int8_kernels(table);
+  add_int32_kernels(table);
+  add_int64_kernels(table);
+  add_float_kernels(table);
+  add_float16_kernels(table);
+  add_float8_kernels(table);
+  add_stream_kernel(table);
+  return table;
+}
+
 const KernelTable& active_kernels() {
-  static const KernelTable best = make_best_table();
+  static const KernelTable best = make_best_kernels();
   return scalar_forced().load(std::memory_order_relaxed) ? scalar_kernels() : best;
 }
 

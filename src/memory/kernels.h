@@ -3,8 +3,8 @@
 //
 // Rules (docs/numerics.md): sources are combined in the order given, ((s0 op s1) op s2) ...;
 // 16- and 8-bit floats accumulate in float32 and are rounded once at the end; no fused
-// multiply-add; NaN propagates through min and max; integers wrap. Vector body and scalar tail give
-// the same bits.
+// multiply-add; NaN propagates through min and max, and -0 < +0; a result that is NaN is the one
+// canonical NaN of its type; integers wrap. All targets, and body and tail, give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace gyre {
 enum class StoreHint { cached, streaming };
 
 // destinations[d][i] = combine(sources[0][i], ..., sources[k-1][i]) for i in [0, count).
-// One source: a copy. Any alignment. A destination may be the same range as a source (exactly), not
-// a shifted one; destinations do not overlap each other.
+// One source: a copy, bit by bit. Any alignment. A destination may be the same range as a source
+// (exactly), not a shifted one; destinations do not overlap each other.
 using ReduceKernel = void (*)(std::span<std::byte* const> destinations,
                               std::span<const std::byte* const> sources, std::size_t count,
                               StoreHint hint);
@@ -33,14 +33,15 @@ using ScaleKernel = void (*)(std::byte* to, const std::byte* from, const void* s
                              std::size_t count);
 [[nodiscard]] ScaleKernel scale_kernel(DataType type);
 
-// values[i] = values[i] / divisor, towards zero. Integer types only (nullptr otherwise).
+// values[i] = values[i] / divisor, towards zero; divisor >= 1, even if the type cannot hold it.
+// Integer types only (nullptr otherwise).
 using DivideKernel = void (*)(std::byte* values, std::size_t divisor, std::size_t count);
 [[nodiscard]] DivideKernel divide_kernel(DataType type);
 
 // memcpy with a hint; `to` and `from` do not overlap.
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, StoreHint hint);
 
-// Name of the instruction set that was chosen, e.g. "AVX3_ZEN4", "scalar".
+// Name of the instruction set that was chosen, e.g. "AVX3" (AVX-512) or "scalar".
 [[nodiscard]] const char* kernel_target();
 // Forces the scalar kernels (GYRE_SIMD=scalar) for this process; call before any other use.
 void force_scalar_kernels();

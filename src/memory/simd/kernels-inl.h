@@ -35,8 +35,14 @@ HWY_BEFORE_NAMESPACE();
 namespace gyre {
 namespace HWY_NAMESPACE {
 
-// Counts up to this are done element by element.
-inline constexpr std::size_t few_elements = 4;
+// Counts up to this are done element by element: less than a function call and part of a vector
+// cost, which is more when the part takes a detour through the stack, and less when each element
+// would have to be widened and narrowed by integer arithmetic.
+template <DataType type>
+inline constexpr std::size_t few_elements = masked_bytes && sizeof(typename Element<type>::Wide) >
+                                                                size_of(type)
+                                                ? 1
+                                                : 4;
 
 // Vectors in flight: enough to hide the latency of a load and an operation.
 inline constexpr std::size_t unroll = 4;
@@ -123,7 +129,11 @@ void reduce_range(std::byte* to, const std::byte* const* sources, std::size_t so
 template <DataType type, ReduceOp op>
 void reduce(std::span<std::byte* const> destinations, std::span<const std::byte* const> sources,
             std::size_t count, StoreHint hint) {
-  if (count <= few_elements) {
+  if (count <= few_elements<type>) {
+    if (sources.size() == 2 && destinations.size() == 1) {
+      reduce_two<type, op>(destinations[0], sources[0], sources[1], count);
+      return;
+    }
     reduce_elements<type, op>(destinations, sources, count);
   } else if (destinations.size() == 1 && sources.size() > 1 && hint == StoreHint::cached) {
     reduce_range<type, Operation<op> >(destinations[0], sources.data(), sources.size(), 0, count);
