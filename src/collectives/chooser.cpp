@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/chooser.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "collectives/all_reduce.h"
+#include "collectives/geometry.h"
+
+namespace gyre::plan {
+
+namespace {
+
+constexpr std::uint64_t cache_line_bytes = 64;
+
+struct Pair {
+  Algorithm algorithm;
+  Protocol protocol;
+  std::string_view reason;
+};
+
+std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
+  return value / by + (value % by != 0 ? 1 : 0);
+}
+
+// What is best, nothing being forced.
+Pair best(const ChoiceInput& input) {
+  if (input.bytes <= choice_limits.inline_bytes) {
+    return {Algorithm::one_shot, Protocol::flag_in_line, "small: one exchange, flags in line"};
+  }
+  if (input.direct_possible) {
+    return {Algorithm::two_shot, Protocol::direct, "all buffers are mapped: nothing is staged"};
+  }
+  if (input.ranks <= choice_limits.two_shot_ranks) {
+    return {Algorithm::two_shot, Protocol::staged, "few ranks: two exchanges beat a ring"};
+  }
+  return {Algorithm::ring, Protocol::staged, "many ranks: a ring has one peer each way"};
+}
+
+// The best algorithm for a protocol that is forced.
+Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
+  if (protocol == Protocol::direct) return Algorithm::two_shot;
+  if (input.bytes <= choice_limits.inline_bytes) return Algorithm::one_shot;
+  return input.ranks <= choice_limits.two_shot_ranks ? Algorithm::two_shot : Algorithm::ring;
+}
+
+// The best protocol for an algorithm that is forced.
+Protocol protocol_for(Algorithm algorithm, const ChoiceInput& input) {
+  if (input.bytes <= choice_limits.inline_bytes) return Protocol::flag_in_line;
+  const bool direct = input.direct_possible && supports(algorithm, Protocol::direct) &&
+                      !(algorithm == Algorithm::one_shot && input.in_place);
+  return direct ? Protocol::direct : Protocol::staged;
+}
+
+Pair chosen(const ChoiceInput& input) {
+  if (input.algorithm && input.protocol) {
+    return {*input.algorithm, *input.protocol, "algorithm and protocol are forced"};
+  }
+  if (input.algorithm) {
+    return {*input.algorithm, protocol_for(*input.algorithm, input), "the algorithm is forced"};
+  }
+  if (input.protocol) {
+    return {algorithm_for(*input.protocol, input), *input.protocol, "the protocol is forced"};
+  }
+  return best(input);
+}
+
+Status check_possible(const Pair& pair, const ChoiceInput& input) {
+  const auto impossible = [&](std::string_view why) {
+    return fail(Code::invalid_usage,
+                fmt::format("GYRE_ALGO and GYRE_PROTO ask for {}/{}, which cannot run here: {}",
+                            name_of(pair.algorithm), name_of(pair.protocol), why));
+  };
+  if (!supports(pair.algorithm, pair.protocol)) {
+    return impossible("this algorithm has no form for this protocol. Leave one of the two unset.");
+  }
+  if (pair.protocol != Protocol::direct) return {};
+  if (!input.direct_possible) {
+    return impossible(
+        "direct access needs input and output on every rank to be memory from gyreMemAlloc, or "
+        "registered as shareable, on one host. Use such buffers, or leave GYRE_PROTO unset.");
+  }
+  if (input.in_place &&
+      !describe_all_reduce(pair.algorithm, pair.protocol, input.ranks).in_place_safe) {
+    return impossible(
+        "peers would read an input that its owner overwrites. Use twoshot, or another buffer for "
+        "the output.");
+  }
+  return {};
+}
+
+int channels_for(const Pair& pair, const ChoiceInput& input, std::uint64_t block_bytes) {
+  if (input.channels > 0) return input.channels;
+  if (pair.protocol == Protocol::flag_in_line) return 1;
+  const int wanted = input.ranks > input.local_cpus ? choice_limits.channels_oversubscribed
+                                                    : choice_limits.channels;
+  // A further channel has to find work worth a slot.
+  const std::uint64_t worth = std::max<std::uint64_t>(block_bytes / choice_limits.smallest_slot, 1);
+  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), worth));
+}
+
+// The largest slot with which all slots that a rank reads stay in half of its L2 cache; the other
+// half is for the input and output that stream by.
+std::uint64_t cached_slot(const Pair& pair, const ChoiceInput& input, int channels) {
+  const std::uint64_t l2 = input.l2_bytes == 0 ? choice_limits.fallback_l2_bytes : input.l2_bytes;
+  const int senders = pair.algorithm == Algorithm::ring ? 1 : std::max(input.ranks - 1, 1);
+  const std::uint64_t slots = static_cast<std::uint64_t>(senders) *
+                              static_cast<std::uint64_t>(input.slots) *
+                              static_cast<std::uint64_t>(channels);
+  const std::uint64_t fits = l2 / 2 / slots / cache_line_bytes * cache_line_bytes;
+  return std::clamp(fits, choice_limits.smallest_slot, choice_limits.largest_slot);
+}
+
+void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
+  const auto blocks = static_cast<std::uint64_t>(
+      describe_all_reduce(pair.algorithm, pair.protocol, input.ranks).blocks);
+  choice.channels = channels_for(pair, input, input.bytes / blocks);
+  if (input.chunk_bytes > 0) {
+    choice.slot_bytes = std::max(input.chunk_bytes, input.element_bytes);
+    return;
+  }
+  // The block of a tile when there is one tile for each channel: more is never used.
+  const std::uint64_t lines = divide_up(input.bytes, cache_line_bytes);
+  const std::uint64_t enough =
+      divide_up(lines, blocks * static_cast<std::uint64_t>(choice.channels)) * cache_line_bytes;
+  std::uint64_t limit = cached_slot(pair, input, choice.channels);
+  if (pair.protocol == Protocol::flag_in_line) limit = choice_limits.inline_bytes;
+  choice.slot_bytes = std::clamp(enough, cache_line_bytes, limit);
+}
+
+}  // namespace
+
+Result<Choice> choose_all_reduce(const ChoiceInput& input) {
+  if (input.ranks == 1) {
+    return Choice{Algorithm::one_shot, Protocol::direct, 1, unbounded_slot, "one rank: a copy"};
+  }
+  const Pair pair = chosen(input);
+  GYRE_TRY(check_possible(pair, input));
+  Choice choice{pair.algorithm, pair.protocol, 1, unbounded_slot, pair.reason};
+  if (pair.protocol != Protocol::direct) size_slots(pair, input, choice);
+  return choice;
+}
+
+}  // namespace gyre::plan
