@@ -67,9 +67,9 @@ typedef enum gyreResult {
   gyreInvalidUsage = 5,    /* ranks disagree, or calls in a wrong order */
   gyreRemoteError = 6,     /* another rank died or failed; the text names it */
   gyreInProgress = 7,
-  gyreTimeout = 8,         /* a deadline passed; the text names who did not come */
-  gyreNotSupported = 9,    /* declared, and not built yet; see the support table in README.md */
-  gyreAborted = 10,        /* gyreCommAbort was called here */
+  gyreTimeout = 8,      /* a deadline passed; the text names who did not come */
+  gyreNotSupported = 9, /* declared, and not built yet; see the support table in README.md */
+  gyreAborted = 10,     /* gyreCommAbort was called here */
   gyreNumResults = 11
 } gyreResult_t;
 
@@ -111,14 +111,14 @@ typedef enum gyreDataType {
 typedef enum gyreRedOp {
   gyreSum = 0,
   gyreProd = 1,
-  gyreMax = 2, /* a NaN on any rank gives NaN */
-  gyreMin = 3, /* a NaN on any rank gives NaN */
-  gyreAvg = 4, /* floats: each contribution times 1/n, then summed; integers: sum, then divided
+  gyreMax = 2,  /* a NaN on any rank gives NaN */
+  gyreMin = 3,  /* a NaN on any rank gives NaN */
+  gyreAvg = 4,  /* floats: each contribution times 1/n, then summed; integers: sum, then divided
                   towards zero */
   gyreBand = 5, /* band, bor, bxor: integer types only */
   gyreBor = 6,
   gyreBxor = 7,
-  gyreNumOps = 8,             /* first value that gyreRedOpCreate... may return */
+  gyreNumOps = 8, /* first value that gyreRedOpCreate... may return */
   gyreMaxRedOp = 0x7fffffff
 } gyreRedOp_t;
 
@@ -149,18 +149,18 @@ typedef struct gyreUniqueId {
 #define GYRE_SPLIT_NOCOLOR (-1)
 
 typedef struct gyreConfig {
-  size_t size;               /* sizeof(gyreConfig_t) of the caller */
-  int version;               /* GYRE_VERSION_CODE of the caller */
-  int blocking;              /* 1: init returns when done (default); 0: gyreNotSupported yet */
-  int initTimeoutSeconds;    /* all ranks must have joined by then; default GYRE_INIT_TIMEOUT */
-  int timeoutSeconds;        /* longest wait for a peer inside a call; 0: for ever; default GYRE_TIMEOUT */
-  const char* commName;      /* shown in messages; copied; NULL: none */
+  size_t size;            /* sizeof(gyreConfig_t) of the caller */
+  int version;            /* GYRE_VERSION_CODE of the caller */
+  int blocking;           /* 1: init returns when done (default); 0: gyreNotSupported yet */
+  int initTimeoutSeconds; /* all ranks must have joined by then; default GYRE_INIT_TIMEOUT */
+  int timeoutSeconds; /* longest wait for a peer inside a call; 0: for ever; default GYRE_TIMEOUT */
+  const char* commName; /* shown in messages; copied; NULL: none */
 } gyreConfig_t;
 
-#define GYRE_CONFIG_INITIALIZER                                                                   \
-  {                                                                                               \
-    sizeof(gyreConfig_t), GYRE_VERSION_CODE, GYRE_UNDEFINED_INT, GYRE_UNDEFINED_INT,              \
-        GYRE_UNDEFINED_INT, NULL                                                                  \
+#define GYRE_CONFIG_INITIALIZER                                                      \
+  {                                                                                  \
+    sizeof(gyreConfig_t), GYRE_VERSION_CODE, GYRE_UNDEFINED_INT, GYRE_UNDEFINED_INT, \
+        GYRE_UNDEFINED_INT, NULL                                                     \
   }
 
 /* Makes an id and listens for its ranks in this process until all have joined or the process ends.
@@ -170,8 +170,8 @@ GYRE_API gyreResult_t gyreGetUniqueId(gyreUniqueId* id);
 /* Collective. Joins rank `rank` of `nranks` to the communicator that `id` names. */
 GYRE_API gyreResult_t gyreCommInitRank(gyreComm_t* comm, int nranks, gyreUniqueId id, int rank);
 /* As above; `config` may be NULL. */
-GYRE_API gyreResult_t gyreCommInitRankConfig(gyreComm_t* comm, int nranks, gyreUniqueId id, int rank,
-                                             const gyreConfig_t* config);
+GYRE_API gyreResult_t gyreCommInitRankConfig(gyreComm_t* comm, int nranks, gyreUniqueId id,
+                                             int rank, const gyreConfig_t* config);
 /* Collective. Rank, size and id come from the launcher: GYRE_COMM_ID, PMIx (mpirun, srun, prun) or
  * torchrun's environment; a process that nobody launched becomes a communicator of one. */
 GYRE_API gyreResult_t gyreCommInitEnvironment(gyreComm_t* comm, const gyreConfig_t* config);
@@ -198,11 +198,11 @@ GYRE_API gyreResult_t gyreCommCount(gyreComm_t comm, int* count);
 GYRE_API gyreResult_t gyreCommUserRank(gyreComm_t comm, int* rank);
 
 typedef struct gyreRankInfo {
-  size_t size;        /* sizeof(gyreRankInfo_t) of the caller, set before the call */
-  int version;        /* GYRE_VERSION_CODE of the caller, set before the call */
+  size_t size; /* sizeof(gyreRankInfo_t) of the caller, set before the call */
+  int version; /* GYRE_VERSION_CODE of the caller, set before the call */
   int rank;
   int64_t pid;
-  int cpu;            /* CPU that the rank ran on when it joined */
+  int cpu; /* CPU that the rank ran on when it joined */
   char host[64];
   char cpus[64];      /* CPUs that the rank may use, e.g. "0-3,8" */
   char transport[16]; /* between this rank and that one: "self", "shm" */
@@ -272,8 +272,8 @@ GYRE_API gyreResult_t gyreAllToAllV(const void* sendbuff, const size_t* sendcoun
                                     gyreStream_t stream);
 GYRE_API gyreResult_t gyreBarrier(gyreComm_t comm, gyreStream_t stream);
 
-GYRE_API gyreResult_t gyreSend(const void* sendbuff, size_t count, gyreDataType_t datatype, int peer,
-                               gyreComm_t comm, gyreStream_t stream);
+GYRE_API gyreResult_t gyreSend(const void* sendbuff, size_t count, gyreDataType_t datatype,
+                               int peer, gyreComm_t comm, gyreStream_t stream);
 GYRE_API gyreResult_t gyreRecv(void* recvbuff, size_t count, gyreDataType_t datatype, int peer,
                                gyreComm_t comm, gyreStream_t stream);
 

@@ -230,7 +230,7 @@ Job::Job(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Job::Job(Job&&) noexcept = default;
 Job::~Job() = default;
 
-Job Job::start(JobOptions options) {
+Job Job::start(const JobOptions& options) {
   const std::string comm_id = options.launched ? new_comm_id() : "";
   auto state = std::make_unique<State>();
   state->deadline = Clock::now() + options.limit;

@@ -55,7 +55,7 @@ std::ostream& operator<<(std::ostream& stream, const RankOutcome& outcome);
 class Job {
  public:
   // Throws std::runtime_error when a process cannot be started: a test cannot go on then.
-  [[nodiscard]] static Job start(JobOptions options);
+  [[nodiscard]] static Job start(const JobOptions& options);
   Job(Job&&) noexcept;
   Job& operator=(Job&&) = delete;
   ~Job();  // kills and reaps what still runs

@@ -23,7 +23,7 @@ using testing::Not;
 // Reads settings from made-up sources only: no file and no variable of the machine is seen.
 class SettingsTest : public testing::Test {
  protected:
-  Result<Settings> read(std::vector<std::string> variables) {
+  Result<Settings> read(const std::vector<std::string>& variables) {
     std::vector<const char*> environment;
     for (const std::string& variable : variables) {
       environment.push_back(variable.c_str());
