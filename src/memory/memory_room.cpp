@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <vector>
 
@@ -63,10 +64,13 @@ constexpr GroupFiles files_v1{
     "memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file", "total_active_file"}};
 constexpr GroupFiles files_v2{"memory.max", "memory.current", {"inactive_file", "active_file"}};
 
-std::optional<std::size_t> room_of_group(const std::string& folder, const GroupFiles& files) {
+// Nothing when there is no limit, or more room than `known` anyway: the statistics are slow to
+// read.
+std::optional<std::size_t> room_of_group(const std::string& folder, const GroupFiles& files,
+                                         std::size_t known) {
   const auto limit = read_number(fmt::format("{}/{}", folder, files.limit));
   const auto usage = read_number(fmt::format("{}/{}", folder, files.usage));
-  if (!limit || !usage) {
+  if (!limit || !usage || *limit - std::min(*limit, *usage) >= known) {
     return std::nullopt;
   }
   std::size_t droppable = 0;
@@ -116,7 +120,8 @@ void tighten_by_group(std::optional<MemoryRoom>& room, const Group& group, std::
   std::string path = group.path == "/" ? "" : group.path;
   for (;;) {
     const std::string folder = group.mount + path;
-    if (const auto bytes = room_of_group(folder, *group.files)) {
+    const std::size_t known = room ? room->bytes : std::numeric_limits<std::size_t>::max();
+    if (const auto bytes = room_of_group(folder, *group.files, known)) {
       tighten(room, *bytes + swap, fmt::format("the memory limit of control group {}", folder));
     }
     if (path.empty()) {
