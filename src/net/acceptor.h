@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <chrono>
 #include <functional>
 #include <memory>
 
@@ -23,7 +24,8 @@ class Acceptor {
   using OnPeer = std::function<void(UniqueFd fd, const PeerIdentity& peer, const Address& from)>;
 
   static Result<std::unique_ptr<Acceptor>> start(EventLoop& loop, Listener listener,
-                                                 const Credentials& mine, OnPeer on_peer);
+                                                 const Credentials& mine, OnPeer on_peer,
+                                                 Clock::duration handshake_limit = std::chrono::seconds(10));
   // Stops listening and drops handshakes under way; waits for a running callback (not when on the
   // loop thread).
   ~Acceptor();
@@ -39,8 +41,8 @@ class Acceptor {
   std::shared_ptr<State> state_;
 };
 
-// Connects, with retries while nobody listens yet, and authenticates as initiator. Blocking; for
-// callers that are not on a loop thread. `expected_rank`: who must answer.
+// Connects, with retries while nobody listens yet or the other end closes early, and authenticates
+// as initiator. Blocking; for callers that are not on a loop thread. `expected_rank` must answer.
 Result<UniqueFd> dial(const Address& address, const Credentials& mine, std::uint32_t expected_rank,
                       Deadline deadline);
 

@@ -14,6 +14,9 @@
 
 namespace gyre::net {
 
+//
+// Writing to a peer that has closed does not end the connection at once: what the peer had sent
+// before (a farewell, say) is read first.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   struct Callbacks {
@@ -40,8 +43,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void send_on_loop(Bytes frame);
   void close_on_loop();
   void end(const std::string& why);
-  void on_events(std::uint32_t events);
   void receive();
+  void close_soon(Clock::duration linger);
   void deliver();
   void flush();
   void update_interest();

@@ -80,6 +80,7 @@ class EventLoop {
   UniqueFd epoll_;
   UniqueFd wake_;  // eventfd
   std::thread thread_;
+  std::thread::id loop_thread_;  // set once by start()
 
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable call_ended_;
