@@ -67,10 +67,9 @@ struct Acceptor::State : std::enable_shared_from_this<Acceptor::State> {
 };
 
 Status Acceptor::State::open() {
-  const auto watched = loop.watch(listener.fd.get(), EPOLLIN,
-                                  [self = shared_from_this()](std::uint32_t) {
-                                    self->accept_waiting();
-                                  });
+  const auto watched =
+      loop.watch(listener.fd.get(), EPOLLIN,
+                 [self = shared_from_this()](std::uint32_t) { self->accept_waiting(); });
   if (!watched) {
     return Unexpected(watched.error());
   }
@@ -119,9 +118,8 @@ void Acceptor::State::begin(UniqueFd fd, const Address& from) {
     drop(pending.begin()->first, "too many handshakes are under way");
   }
   const std::uint64_t id = next_id++;
-  const auto watched = loop.watch(fd.get(), EPOLLIN, [self = shared_from_this(), id](std::uint32_t) {
-    self->on_readable(id);
-  });
+  const auto watched = loop.watch(
+      fd.get(), EPOLLIN, [self = shared_from_this(), id](std::uint32_t) { self->on_readable(id); });
   if (!watched) {
     return;  // the loop is stopping
   }
@@ -213,8 +211,8 @@ void Acceptor::State::admit(std::uint64_t id) {
 Result<std::unique_ptr<Acceptor>> Acceptor::start(EventLoop& loop, Listener listener,
                                                   const Credentials& mine, OnPeer on_peer,
                                                   Clock::duration handshake_limit) {
-  auto state = std::make_shared<State>(loop, std::move(listener), mine, std::move(on_peer),
-                                       handshake_limit);
+  auto state =
+      std::make_shared<State>(loop, std::move(listener), mine, std::move(on_peer), handshake_limit);
   Status opened = fail(Code::aborted, "The event loop has stopped.");
   loop.run([&] { opened = state->open(); });
   if (!opened) {
@@ -227,7 +225,9 @@ Acceptor::~Acceptor() {
   state_->loop.run([this] { state_->close(); });
 }
 
-const Address& Acceptor::address() const { return state_->listener.address; }
+const Address& Acceptor::address() const {
+  return state_->listener.address;
+}
 
 // Acquire: pairs with the release in drop().
 std::uint64_t Acceptor::strangers() const {
@@ -289,9 +289,9 @@ Result<UniqueFd> dial(const Address& address, const Credentials& mine, std::uint
     }
     const bool late = Clock::now() + pause >= deadline;
     if (late || !worth_retrying(fd.error())) {
-      return fail(late ? Code::timeout : fd.error().code,
-                  fmt::format("Connecting to {} failed: {}", address.to_string(),
-                              fd.error().message));
+      return fail(
+          late ? Code::timeout : fd.error().code,
+          fmt::format("Connecting to {} failed: {}", address.to_string(), fd.error().message));
     }
     std::this_thread::sleep_for(pause);
     pause = std::min<Clock::duration>(2 * pause, longest_retry);

@@ -5,8 +5,8 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -23,9 +23,9 @@ class Acceptor {
   // is not judged here: compare it and tell the peer.
   using OnPeer = std::function<void(UniqueFd fd, const PeerIdentity& peer, const Address& from)>;
 
-  static Result<std::unique_ptr<Acceptor>> start(EventLoop& loop, Listener listener,
-                                                 const Credentials& mine, OnPeer on_peer,
-                                                 Clock::duration handshake_limit = std::chrono::seconds(10));
+  static Result<std::unique_ptr<Acceptor>> start(
+      EventLoop& loop, Listener listener, const Credentials& mine, OnPeer on_peer,
+      Clock::duration handshake_limit = std::chrono::seconds(10));
   // Stops listening and drops handshakes under way; waits for a running callback (not when on the
   // loop thread).
   ~Acceptor();

@@ -25,8 +25,7 @@ std::string read_failure(int error_number) {
   if (error_number == ETIMEDOUT) {
     return "its host no longer answers (host down, or network cut?)";
   }
-  return fmt::format("its connection failed: {}",
-                     std::generic_category().message(error_number));
+  return fmt::format("its connection failed: {}", std::generic_category().message(error_number));
 }
 
 }  // namespace
@@ -46,7 +45,12 @@ std::shared_ptr<Connection> Connection::start(EventLoop& loop, UniqueFd fd, Fram
 }
 
 void Connection::send(FrameType type, ByteView payload) {
-  loop_.post([self = shared_from_this(), frame = encode_frame(type, payload)]() mutable {
+  Bytes frame = encode_frame(type, payload);
+  if (loop_.in_loop_thread()) {
+    send_on_loop(std::move(frame));
+    return;
+  }
+  loop_.post([self = shared_from_this(), frame = std::move(frame)]() mutable {
     self->send_on_loop(std::move(frame));
   });
 }
@@ -60,8 +64,11 @@ void Connection::close() {
 }
 
 void Connection::close_when_sent(Clock::duration linger) {
-  // Posted even from the loop thread, so that it stays behind frames sent before.
-  loop_.post([self = shared_from_this(), linger] { self->close_soon(linger); });
+  if (loop_.in_loop_thread()) {
+    close_soon(linger);
+  } else {
+    loop_.post([self = shared_from_this(), linger] { self->close_soon(linger); });
+  }
 }
 
 void Connection::open_on_loop() {
@@ -106,13 +113,21 @@ void Connection::close_on_loop() {
 }
 
 void Connection::close_soon(Clock::duration linger) {
+  if (!fd_.valid()) {
+    return;
+  }
   callbacks_ = {};
   closing_ = true;
+  linger_ = loop_.call_at(after(linger), [self = shared_from_this()] { self->close_on_loop(); });
   if (output_.empty()) {
-    close_on_loop();
-  } else if (fd_.valid()) {
-    linger_ = loop_.call_at(after(linger), [self = shared_from_this()] { self->close_on_loop(); });
+    say_end();
   }
+}
+
+// Ends our direction only, and reads on until the peer ends its own: closing a socket that holds
+// unread bytes resets the connection, and what we sent last might be lost.
+void Connection::say_end() {
+  ::shutdown(fd_.get(), SHUT_WR);
 }
 
 void Connection::end(const std::string& why) {
@@ -134,6 +149,9 @@ void Connection::receive() {
     if (got <= 0) {
       end(got == 0 ? "its connection closed" : read_failure(errno));
       return;
+    }
+    if (closing_) {
+      continue;  // only its end is awaited
     }
     const Status fed = parser_.feed(std::span(buffer).first(static_cast<std::size_t>(got)));
     deliver();
@@ -167,6 +185,7 @@ void Connection::flush() {
     if (sent < 0) {
       // The peer is gone; the end comes from the reading side, after what it sent before.
       output_.clear();
+      sent_of_first_ = 0;
       break;
     }
     sent_of_first_ += static_cast<std::size_t>(sent);
@@ -176,8 +195,7 @@ void Connection::flush() {
     }
   }
   if (output_.empty() && closing_) {
-    close_on_loop();
-    return;
+    say_end();
   }
   update_interest();
 }

@@ -30,11 +30,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static std::shared_ptr<Connection> start(EventLoop& loop, UniqueFd fd, FrameLimits limits,
                                            Callbacks callbacks);
 
-  // Queues a frame; never waits. From any thread; frames keep the order of the calls.
+  // Queues a frame; never waits. From any thread; frames of one thread keep their order. On the
+  // loop thread the frame is handed to the kernel before send returns, if the kernel takes it.
   void send(FrameType type, ByteView payload);
   // Closes now; what was not sent is lost. From any thread.
   void close();
-  // Closes once all queued frames went out, the peer closed, or `linger` passed. From any thread.
+  // No more callbacks. Closes once all queued frames went out and the peer has closed too, or
+  // `linger` passed. From any thread.
   void close_when_sent(Clock::duration linger);
 
  private:
@@ -45,6 +47,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void end(const std::string& why);
   void receive();
   void close_soon(Clock::duration linger);
+  void say_end();
   void deliver();
   void flush();
   void update_interest();

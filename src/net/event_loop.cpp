@@ -80,7 +80,9 @@ void EventLoop::stop() {
   timers.swap(timers_);
 }
 
-bool EventLoop::in_loop_thread() const { return std::this_thread::get_id() == loop_thread_; }
+bool EventLoop::in_loop_thread() const {
+  return std::this_thread::get_id() == loop_thread_;
+}
 
 bool EventLoop::post(Task task) {
   bool must_wake = false;
@@ -182,8 +184,8 @@ void EventLoop::cancel(TimerId timer) {
   Task dying;
   std::unique_lock lock(mutex_);
   const auto id = static_cast<std::uint64_t>(timer);
-  const auto found = std::ranges::find_if(
-      timers_, [id](const auto& entry) { return entry.second.first == id; });
+  const auto found =
+      std::ranges::find_if(timers_, [id](const auto& entry) { return entry.second.first == id; });
   if (found != timers_.end()) {
     dying = std::move(found->second.second);
     timers_.erase(found);

@@ -51,8 +51,8 @@ Status FrameParser::begin_payload() {
                       fmt::format("a message began with 0x{:08x} instead of \"GYRF\"", magic));
   }
   if (const std::uint16_t version = reader.u16(); version != frame_version) {
-    return gyre::fail(Code::remote_error, fmt::format("a message has version {}, expected {}",
-                                                      version, frame_version));
+    return gyre::fail(Code::remote_error,
+                      fmt::format("a message has version {}, expected {}", version, frame_version));
   }
   current_.type = reader.u16();
   wanted_ = reader.u64();

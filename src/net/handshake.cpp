@@ -180,9 +180,9 @@ Result<PeerIdentity> shake_hands(int fd, Handshake::Role role, const Credentials
     handshake.feed(input);
   }
   if (handshake.state() == Handshake::State::failed) {
-    return gyre::fail(Code::invalid_usage,
-                      fmt::format("The process that answered is no member of this job: {}.",
-                                  handshake.reason()));
+    return gyre::fail(
+        Code::invalid_usage,
+        fmt::format("The process that answered is no member of this job: {}.", handshake.reason()));
   }
   return handshake.peer();
 }

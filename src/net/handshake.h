@@ -88,9 +88,9 @@ class Handshake {
   std::string reason_;
 };
 
-// The blocking form, for either role, on a non-blocking socket. Fails with timeout, remote_error (the
-// other end closed) or invalid_usage (it is no member of this job). Compare the library version
-// yourself. Not on a loop thread.
+// The blocking form, for either role, on a non-blocking socket. Fails with timeout, remote_error
+// (the other end closed) or invalid_usage (it is no member of this job). Compare the library
+// version yourself. Not on a loop thread.
 Result<PeerIdentity> shake_hands(int fd, Handshake::Role role, const Credentials& mine,
                                  Deadline deadline);
 

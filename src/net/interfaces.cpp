@@ -134,13 +134,13 @@ Result<std::vector<Interface>> list_interfaces() {
     if (address == nullptr || (address->sa_family != AF_INET && address->sa_family != AF_INET6)) {
       continue;
     }
-    const socklen_t length = address->sa_family == AF_INET ? static_cast<socklen_t>(sizeof(sockaddr_in))
-                                                           : static_cast<socklen_t>(sizeof(sockaddr_in6));
-    all.push_back(Interface{entry->ifa_name, Address(address, length),
-                            (entry->ifa_flags & IFF_UP) != 0 &&
-                                (entry->ifa_flags & IFF_RUNNING) != 0,
-                            (entry->ifa_flags & IFF_LOOPBACK) != 0,
-                            routed.contains(entry->ifa_name)});
+    const socklen_t length = address->sa_family == AF_INET
+                                 ? static_cast<socklen_t>(sizeof(sockaddr_in))
+                                 : static_cast<socklen_t>(sizeof(sockaddr_in6));
+    all.push_back(
+        Interface{entry->ifa_name, Address(address, length),
+                  (entry->ifa_flags & IFF_UP) != 0 && (entry->ifa_flags & IFF_RUNNING) != 0,
+                  (entry->ifa_flags & IFF_LOOPBACK) != 0, routed.contains(entry->ifa_name)});
   }
   return all;
 }
@@ -174,10 +174,11 @@ Result<Address> choose_address(const InterfaceFilter& filter) {
   for (const Candidate& candidate : candidates) {
     list += fmt::format("{}{}", list.empty() ? "" : "; ", describe(candidate));
   }
-  return fail(Code::system_error,
-              fmt::format("No network interface of this host can be used: {}. Check "
-                          "GYRE_SOCKET_IFNAME=\"{}\" and GYRE_SOCKET_FAMILY=\"{}\", or bring one up.",
-                          list.empty() ? "it has none" : list, filter.names, filter.family));
+  return fail(
+      Code::system_error,
+      fmt::format("No network interface of this host can be used: {}. Check "
+                  "GYRE_SOCKET_IFNAME=\"{}\" and GYRE_SOCKET_FAMILY=\"{}\", or bring one up.",
+                  list.empty() ? "it has none" : list, filter.names, filter.family));
 }
 
 }  // namespace gyre::net

@@ -21,7 +21,9 @@ constexpr int keepalive_interval_s = 5;
 constexpr int keepalive_probes = 4;
 constexpr unsigned unacknowledged_ms = 30'000;
 
-bool out_of_descriptors(int error_number) { return error_number == EMFILE; }
+bool out_of_descriptors(int error_number) {
+  return error_number == EMFILE;
+}
 
 Unexpected descriptor_failure(std::string_view call, int error_number) {
   if (!out_of_descriptors(error_number)) {
@@ -128,8 +130,7 @@ Result<PortRange> PortRange::parse(std::string_view text) {
   const auto first = std::from_chars(text.data(), end, range.first);
   if (first.ec == std::errc{} && first.ptr != end && *first.ptr == '-') {
     const auto last = std::from_chars(first.ptr + 1, end, range.last);
-    if (last.ec == std::errc{} && last.ptr == end && range.first > 0 &&
-        range.first <= range.last) {
+    if (last.ec == std::errc{} && last.ptr == end && range.first > 0 && range.first <= range.last) {
       return range;
     }
   }
@@ -307,8 +308,7 @@ Status watch_for_silent_loss(int fd) {
     return {};
   }
   GYRE_TRY(set_option(fd, SOL_SOCKET, SO_KEEPALIVE, "setsockopt(SO_KEEPALIVE)", 1));
-  GYRE_TRY(set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, "setsockopt(TCP_KEEPIDLE)",
-                      keepalive_idle_s));
+  GYRE_TRY(set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, "setsockopt(TCP_KEEPIDLE)", keepalive_idle_s));
   GYRE_TRY(set_option(fd, IPPROTO_TCP, TCP_KEEPINTVL, "setsockopt(TCP_KEEPINTVL)",
                       keepalive_interval_s));
   GYRE_TRY(set_option(fd, IPPROTO_TCP, TCP_KEEPCNT, "setsockopt(TCP_KEEPCNT)", keepalive_probes));
