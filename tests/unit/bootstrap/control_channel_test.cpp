@@ -192,6 +192,8 @@ TEST_F(Ranks, ABarrierEndsAtItsDeadlineAndNamesWhoDidNotCome) {
   ASSERT_FALSE(met);
   EXPECT_EQ(met.error().code, Code::timeout);
   EXPECT_THAT(met.error().message, HasSubstr("rank 1 (pid "));
+  // Rank 0 had come to this barrier before it gave up; so it may succeed here, but never the next.
+  static_cast<void>((*channels[1])->barrier(soon()));
   const Status other = (*channels[1])->barrier(soon());
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message, met.error().message);
