@@ -3,27 +3,25 @@
 // event loop's.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <string>
 
 #include "base/status.h"
 #include "base/unique_fd.h"
 #include "memory/shared_segment.h"
+#include "net/deadline.h"
+#include "net/handshake.h"
 #include "transport/shm/fd_server.h"
 
 namespace gyre::shm {
 
 struct FetchRequest {
-  std::string address;  // of the owner's FdServer
-  std::uint64_t epoch = 0;
-  int owner = -1;  // the peer's rank
-  int rank = -1;   // of the caller
-  Secret secret{};
+  std::string address;    // of the owner's FdServer
+  net::Credentials mine;  // of the calling rank
+  int owner = -1;         // the peer's rank
   ObjectName name;
-  std::chrono::steady_clock::time_point deadline;
+  net::Deadline deadline;
   // Asked every few milliseconds while waiting; true ends the call with Code::aborted. May be
   // empty.
   std::function<bool()> interrupted;

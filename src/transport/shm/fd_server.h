@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hands the descriptors of this process's segments to peers on the same host.
 //
-// One abstract Unix socket a process, with a random name, served on the process's event loop. A
-// peer proves that it belongs to the communicator before it may ask, and this side proves the same
-// to it. Strangers are dropped and counted, and cannot keep a peer from being served.
+// Each rank that lives here listens on an abstract Unix socket of its own, whose name begins with
+// the process's random address, served on the process's event loop. A peer proves that it belongs
+// to the communicator before it may ask, and this side proves the same to it. Strangers are
+// dropped and counted, and cannot keep a peer from being served.
 #pragma once
 
-#include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,24 +16,11 @@
 #include "base/status.h"
 #include "memory/region_table.h"
 #include "memory/shared_segment.h"
-
-namespace gyre::net {
-class EventLoop;
-}
+#include "net/event_loop.h"
+#include "net/handshake.h"
+#include "transport/shm/fd_protocol.h"
 
 namespace gyre::shm {
-
-// 256 bits, of the job or derived from it for one communicator.
-using Secret = std::array<std::byte, 32>;
-
-// region: an id of the process's RegionTable. segment: an id that a communicator chose for a
-// segment of its own; means something only together with (epoch, owner rank).
-enum class ObjectKind : std::uint8_t { region = 1, segment = 2 };
-
-struct ObjectName {
-  ObjectKind kind = ObjectKind::segment;
-  std::uint64_t id = 0;
-};
 
 class FdServer {
  public:
@@ -51,13 +37,13 @@ class FdServer {
   // Closes the socket and all connections; not on the loop's thread.
   ~FdServer();
 
-  // The socket's name (without the leading zero byte). Two ranks are in one process exactly when
-  // their servers' addresses are equal.
+  // Random. Two ranks are in one process exactly when their servers' addresses are equal.
   [[nodiscard]] const std::string& address() const;
 
-  // Lets the peers of a communicator in: rank `rank` of epoch `epoch` lives here. Several ranks of
-  // one epoch may. leave() withdraws the rank's segments too.
-  Status join(std::uint64_t epoch, int rank, const Secret& secret);
+  // Lets the peers of a communicator in: rank `mine.rank` of epoch `mine.epoch` lives here. Several
+  // ranks of one epoch may. The secret is the job's, or derived from it for this communicator.
+  Status join(const net::Credentials& mine);
+  // Closes the rank's socket and withdraws its segments. Not on the loop's thread.
   void leave(std::uint64_t epoch, int rank);
 
   // From now on peers can fetch the segment as {ObjectKind::segment, id}.
@@ -72,9 +58,11 @@ class FdServer {
   [[nodiscard]] Statistics statistics() const;
 
  private:
-  class Impl;
-  explicit FdServer(std::shared_ptr<Impl> impl);
-  std::shared_ptr<Impl> impl_;
+  struct State;
+  FdServer(net::EventLoop& loop, std::shared_ptr<State> state);
+
+  net::EventLoop& loop_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace gyre::shm
