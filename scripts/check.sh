@@ -26,8 +26,14 @@ phase() {
   fi
 }
 
+# ccache, where there is one, makes running this again cheap.
+launcher=()
+if command -v ccache >/dev/null; then
+  launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+fi
+
 build() {
-  cmake --preset "$1" >/dev/null && cmake --build --preset "$1" --parallel "$jobs"
+  cmake --preset "$1" ${launcher[@]+"${launcher[@]}"} >/dev/null && cmake --build --preset "$1" --parallel "$jobs"
 }
 
 # run_tests PRESET [CTEST_ARGUMENT...]; counts from the line that ctest closes with.
