@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/ideal.h"
+
+#include <algorithm>
+#include <array>
+
+#include "bounds/loops.h"
+#include "bounds/mail.h"
+
+namespace bounds {
+namespace {
+
+constexpr std::size_t line_elements = cache_line / sizeof(float);
+
+struct Slice {
+  std::size_t first;
+  std::size_t count;
+};
+
+// Whole cache lines, as even as they come.
+Slice slice_of(std::size_t count, int rank, int ranks) {
+  const std::size_t lines = (count + line_elements - 1) / line_elements;
+  const auto bound = [&](int r) {
+    const std::size_t line = lines * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks);
+    return std::min(line * line_elements, count);
+  };
+  return {bound(rank), bound(rank + 1) - bound(rank)};
+}
+
+// What all threads see.
+struct Arena {
+  explicit Arena(int ranks) : boxes(static_cast<std::size_t>(ranks)) {}
+  std::array<Flag, most_members> entered;
+  std::array<Flag, most_members> finished;
+  std::array<const float*, most_members> in{};
+  std::array<float*, most_members> out{};
+  std::vector<Mailbox> boxes;
+};
+
+class Member {
+ public:
+  Member(Arena& arena, Team& team, std::size_t count)
+      : arena_(arena),
+        team_(team),
+        count_(count),
+        loops_(best_loops()),
+        mail_(arena.boxes.data(), team) {}
+
+  void by_mail() { mail_.all_reduce(arena_.in[rank()], arena_.out[rank()], count_); }
+
+  // Everybody reduces everything into its own result.
+  void one_shot(Store store) {
+    enter();
+    reduce({0, count_}, &arena_.out[rank()], 1, store);
+    leave();
+  }
+
+  // Everybody reduces its slice into everybody's result.
+  void two_shot(Store store) {
+    enter();
+    reduce(slice_of(count_, team_.rank(), team_.size()), arena_.out.data(),
+           static_cast<std::size_t>(team_.size()), store);
+    leave();
+  }
+
+ private:
+  [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(team_.rank()); }
+
+  // The others' inputs may be read, and results written, once they have made the call...
+  void enter() {
+    ++epoch_;
+    meet(arena_.entered);
+  }
+  // ...and the call may return once nobody touches this member's buffers any more.
+  void leave() { meet(arena_.finished); }
+
+  void meet(std::array<Flag, most_members>& flags) {
+    // Release: this member's buffers and stores before its flag.
+    flags[rank()].value.store(epoch_, std::memory_order_release);
+    for (int other = 0; other < team_.size(); ++other) {
+      team_.waiter().until(flags[static_cast<std::size_t>(other)].value, epoch_);
+    }
+  }
+
+  void reduce(Slice slice, float* const* to, std::size_t destinations, Store store) {
+    const std::size_t at = slice.first;
+    if (team_.size() == 2) {
+      const float* a = arena_.in[0] + at;
+      const float* b = arena_.in[1] + at;
+      if (destinations == 1) return loops_.add(to[0] + at, a, b, slice.count, store);
+      return loops_.add_twice(to[0] + at, to[1] + at, a, b, slice.count, store);
+    }
+    std::array<float*, most_members> targets{};
+    std::array<const float*, most_members> sources{};
+    for (std::size_t d = 0; d < destinations; ++d) targets[d] = to[d] + at;
+    const auto members = static_cast<std::size_t>(team_.size());
+    for (std::size_t s = 0; s < members; ++s) sources[s] = arena_.in[s] + at;
+    loops_.add_many(targets.data(), destinations, sources.data(), members, slice.count, store);
+  }
+
+  Arena& arena_;
+  Team& team_;
+  std::size_t count_;
+  const Loops& loops_;
+  Mail mail_;
+  std::uint64_t epoch_ = 0;
+};
+
+std::vector<Variant> variants_of(Member& member, std::size_t bytes) {
+  constexpr std::size_t streaming_pays_from = 65536;
+  std::vector<Variant> variants;
+  if (bytes <= most_mail_bytes) variants.push_back({"mail", [&] { member.by_mail(); }});
+  variants.push_back({"one-shot", [&] { member.one_shot(Store::cached); }});
+  variants.push_back({"two-shot", [&] { member.two_shot(Store::cached); }});
+  if (bytes >= streaming_pays_from) {
+    variants.push_back({"one-shot/streaming", [&] { member.one_shot(Store::streaming); }});
+    variants.push_back({"two-shot/streaming", [&] { member.two_shot(Store::streaming); }});
+  }
+  return variants;
+}
+
+Best measure_size(int ranks, std::size_t bytes, const ClockRule& rule) {
+  const std::size_t count = bytes / sizeof(float);
+  Best best;
+  Arena arena(ranks);
+  run_threads(ranks, [&](Team& team) {
+    UserBuffers user(count, team.rank());
+    arena.in[static_cast<std::size_t>(team.rank())] = user.in();
+    arena.out[static_cast<std::size_t>(team.rank())] = user.out();
+    team.barrier();
+    Member member(arena, team, count);
+    const Best mine = find_best(team, rule, variants_of(member, bytes), [&](const Variant& v) {
+      user.poison();
+      team.barrier();
+      v.run();
+      user.verify(team.size(), "ideal " + v.name);
+      team.barrier();
+    });
+    if (team.rank() == 0) best = mine;
+    team.barrier();
+  });
+  return best;
+}
+
+}  // namespace
+
+std::vector<Best> measure_ideal(int ranks, const std::vector<std::size_t>& sizes,
+                                const ClockRule& rule) {
+  std::vector<Best> results;
+  results.reserve(sizes.size());
+  for (const std::size_t bytes : sizes) results.push_back(measure_size(ranks, bytes, rule));
+  return results;
+}
+
+}  // namespace bounds

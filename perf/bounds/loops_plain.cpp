@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bounds/loops_body.h"
+
+namespace bounds {
+
+const Loops plain_loops{"plain", copy, add, add_twice, add_and_keep, add_many};
+
+}  // namespace bounds
