@@ -80,6 +80,19 @@ TEST_F(VerifierRejects, ABlockThatDoesNotExist) {
   EXPECT_THAT(verdict(staged_), HasSubstr("there is no such block"));
 }
 
+TEST_F(VerifierRejects, BlocksOfDifferentLengthInOneStep) {
+  ring_.programs[1][0].destinations[0].block = 2;
+  EXPECT_THAT(verdict(ring_), AllOf(HasSubstr("rank 1, step 0"), HasSubstr("the same block")));
+}
+
+TEST_F(VerifierRejects, ASlotThatHoldsAnotherBlock) {
+  // Rank 1 of 3 takes block 0 out of the first message of rank 0 for block 2.
+  Step& step = ring_.programs[1][2];
+  for (Slice& slice : step.sources) slice.block = 2;
+  for (Slice& slice : step.destinations) slice.block = 2;
+  EXPECT_THAT(verdict(ring_), AllOf(HasSubstr("rank 1, step 2"), HasSubstr("carries block 0")));
+}
+
 TEST_F(VerifierRejects, AWrittenInput) {
   staged_.programs[0][2].destinations[0] = build::input(0);
   EXPECT_THAT(verdict(staged_), HasSubstr("input[0] must not be written"));
