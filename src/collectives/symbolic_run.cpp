@@ -139,7 +139,7 @@ bool SymbolicRun::blocked_on_slots(int rank, const Step& step) {
 Result<ValueId> SymbolicRun::combined(int rank, const Step& step) {
   operands_.clear();
   for (const Slice& slice : step.sources) {
-    const Result<ValueId> value = read(rank, slice);
+    Result<ValueId> value = read(rank, slice);
     if (!value) return value;
     if (step.sources.size() > 1 && values_.is_completed(*value)) {
       return fail_here(rank, fmt::format("{} is complete already, and something is combined with "

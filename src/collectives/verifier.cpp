@@ -9,6 +9,18 @@
 
 namespace gyre::plan {
 
+namespace {
+
+Status check_execution(SymbolicRun& run) {
+  GYRE_TRY(run.run());
+  GYRE_TRY(run.check_leftovers());
+  GYRE_TRY(run.check_ends());
+  GYRE_TRY(run.check_results());
+  return run.check_in_place();
+}
+
+}  // namespace
+
 Status verify(const Plan& plan, const VerifyOptions& options) {
   if (options.tiles < 1 || options.slots < 0) {
     return fail(Code::invalid_argument,
@@ -19,11 +31,7 @@ Status verify(const Plan& plan, const VerifyOptions& options) {
   if (!goal) return Unexpected(goal.error());
   GYRE_TRY(check_structure(plan, *goal));
   SymbolicRun run(plan, *goal, options.tiles, options.slots == 0 ? plan.slots : options.slots);
-  GYRE_TRY(run.run());
-  GYRE_TRY(run.check_leftovers());
-  GYRE_TRY(run.check_ends());
-  GYRE_TRY(run.check_results());
-  return run.check_in_place();
+  return check_execution(run);
 }
 
 }  // namespace gyre::plan
