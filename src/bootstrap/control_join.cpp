@@ -72,7 +72,8 @@ Status ControlChannel::Core::join_root() {
 }
 
 // Unless the user chose an interface, the way to the root is the way to the others: the kernel's
-// routing has chosen that address already.
+// routing has chosen that address already. In particular it is a loopback address only when the
+// root's is, so when all ranks are on this host.
 Status ControlChannel::Core::listen_for_neighbours(int root_fd) {
   const net::InterfaceFilter& filter = options_.network.interfaces;
   const bool chosen_by_user = !filter.names.empty() || !filter.family.empty();

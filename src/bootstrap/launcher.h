@@ -44,6 +44,19 @@ struct Launch {
   std::unique_ptr<Root> root;  // on the rank that serves the id; keep it until all have joined
 };
 
+class Pmi1;
+
+// The process's connection to its launcher. Keep one for the life of the process and hand it to
+// each find_launch: launchers take its end for the end of the process.
+struct LauncherSession {
+  LauncherSession();
+  ~LauncherSession();
+  LauncherSession(const LauncherSession&) = delete;
+  LauncherSession& operator=(const LauncherSession&) = delete;
+  std::unique_ptr<drivers::PmixClient> pmix;
+  std::unique_ptr<Pmi1> pmi;
+};
+
 struct LaunchRequest {
   const Settings& settings;
   const Environment& environment;
@@ -53,6 +66,7 @@ struct LaunchRequest {
   // How many communicators this process has made from its environment before: each needs a meeting
   // place of its own. All ranks count alike because init is collective.
   int instance = 0;
+  LauncherSession* session = nullptr;  // null: opened for this call only
   // Opens libpmix; a test hands in a double.
   std::function<Result<std::unique_ptr<drivers::PmixClient>>()> open_pmix = drivers::open_pmix;
 };

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "net/text.h"
 
 namespace gyre::net {
 namespace {

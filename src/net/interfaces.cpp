@@ -24,6 +24,7 @@ constexpr int score_loopback = 0;
 constexpr int score_link_local = 10;
 constexpr int score_virtual = 20;
 constexpr int score_normal = 30;
+constexpr int score_best = 40;
 constexpr int bonus_default_route = 5;
 constexpr int bonus_v4 = 1;  // between two addresses of one interface
 
@@ -73,11 +74,11 @@ bool family_allowed(const std::string& family, int given) {
   return family.empty() || (family == "AF_INET6") == (given == AF_INET6);
 }
 
-Candidate judge(const Interface& one, const NameFilter& names, const std::string& family) {
+Candidate judge(const Interface& one, const NameFilter& names, const InterfaceFilter& filter) {
   if (!names.allows(one.name)) {
     return {one, score_rejected, "GYRE_SOCKET_IFNAME leaves it out"};
   }
-  if (!family_allowed(family, one.address.family())) {
+  if (!family_allowed(filter.family, one.address.family())) {
     return {one, score_rejected, "GYRE_SOCKET_FAMILY leaves it out"};
   }
   if (!one.up) {
@@ -87,6 +88,9 @@ Candidate judge(const Interface& one, const NameFilter& names, const std::string
                     (one.address.family() == AF_INET ? bonus_v4 : 0);
   if (names.asked_for(one.name)) {
     return {one, score_normal + bonus, "asked for by GYRE_SOCKET_IFNAME"};
+  }
+  if (one.loopback && filter.this_host_only) {
+    return {one, score_best + bonus, "loopback, and all ranks are on this host"};
   }
   if (one.loopback) {
     return {one, score_loopback + bonus, "loopback: reaches ranks of this host only"};
@@ -151,7 +155,7 @@ std::vector<Candidate> rank_interfaces(const std::vector<Interface>& all,
   std::vector<Candidate> candidates;
   candidates.reserve(all.size());
   for (const Interface& one : all) {
-    candidates.push_back(judge(one, names, filter.family));
+    candidates.push_back(judge(one, names, filter));
   }
   std::ranges::stable_sort(candidates, std::greater<>{}, &Candidate::score);
   return candidates;

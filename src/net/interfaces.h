@@ -24,6 +24,8 @@ struct Interface {
 struct InterfaceFilter {
   std::string names;   // GYRE_SOCKET_IFNAME: "eth,ib" prefixes; "=eth0" exact; "^docker" excludes
   std::string family;  // GYRE_SOCKET_FAMILY: "", "AF_INET", "AF_INET6"
+  // All ranks are known to be on this host: loopback is best, whatever the network looks like.
+  bool this_host_only = false;
 };
 
 struct Candidate {
@@ -35,8 +37,8 @@ struct Candidate {
 // Every IPv4 and IPv6 address of this host.
 Result<std::vector<Interface>> list_interfaces();
 
-// Pure: best candidate first. A loopback address is taken only when nothing else is there (then
-// all ranks must be on this host) or when it was asked for by name.
+// Pure: best candidate first. A loopback address is taken only when all ranks are on this host, when
+// nothing else is there (then they must be), or when it was asked for by name.
 std::vector<Candidate> rank_interfaces(const std::vector<Interface>& all,
                                        const InterfaceFilter& filter);
 

@@ -18,7 +18,8 @@ struct PmixProcess {
   std::string job;  // namespace
   int rank = 0;
   int size = 1;
-  int local_rank = -1;  // -1: the server does not say
+  int local_rank = -1;  // on this host; -1: the server does not say
+  int local_size = -1;  // likewise
 };
 
 class PmixClient {
@@ -29,8 +30,8 @@ class PmixClient {
   virtual Status put(const std::string& key, std::span<const std::byte> value) = 0;
   // Collective over the job; collects what was put.
   virtual Status fence(std::chrono::milliseconds timeout) = 0;
-  virtual Result<std::vector<std::byte>> get(int rank, const std::string& key,
-                                             std::chrono::milliseconds timeout) = 0;
+  // What `rank` had put before the newest fence.
+  virtual Result<std::vector<std::byte>> get(int rank, const std::string& key) = 0;
 };
 
 // Loads libpmix and connects to the server that launched this process. The library stays loaded:
