@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/executor.h"
+
+#include <algorithm>
+
+namespace gyre::engine {
+
+using plan::Place;
+using plan::Protocol;
+using plan::StepKind;
+using transport::Arrival;
+
+struct Executor::Run {
+  const CompiledProgram& program;
+  const plan::Geometry& geometry;
+  Combiner& combiner;
+  const Operands& operands;
+  int live_channels;
+};
+
+Executor::Executor(std::span<transport::Connection* const> connections,
+                   const transport::Shape& shape)
+    : connections_(connections.begin(), connections.end()),
+      inline_stride_((shape.inline_bytes + 127) / 64 * 64),
+      channels_(static_cast<std::size_t>(shape.channels)),
+      current_(channels_.size() * connections_.size()),
+      sources_(connections_.size() + 1),
+      destinations_(connections_.size() + 1),
+      inline_messages_((connections_.size() + 1) * inline_stride_) {}
+
+Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geometry,
+                      Combiner& combiner, const Operands& operands, Waiter& waiter) {
+  Run run{program, geometry, combiner, operands, 0};
+  for (std::size_t i = 0; i < channels_.size(); ++i) {
+    channels_[i] = {.turn = 0, .turns = geometry.tiles_of(i), .step = 0};
+    run.live_channels += channels_[i].turns > 0 ? 1 : 0;
+  }
+  const int channels = std::min(run.live_channels, static_cast<int>(channels_.size()));
+  while (run.live_channels > 0) {
+    bool moved = false;
+    for (int channel = 0; channel < channels; ++channel) {
+      switch (advance(run, channel)) {
+        case Advance::moved:
+          moved = true;
+          break;
+        case Advance::mismatch:
+          return Outcome::mismatch;
+        case Advance::blocked:
+          break;
+      }
+    }
+    if (moved) {
+      waiter.progressed();
+      continue;
+    }
+    const Waiter::Verdict verdict = waiter.pause();
+    if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
+      return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
+    }
+  }
+  return Outcome::done;
+}
+
+// Runs a channel to the end of its tile or to the first step that must wait.
+Executor::Advance Executor::advance(Run& run, int channel) {
+  Channel& state = channels_[static_cast<std::size_t>(channel)];
+  if (state.turn == state.turns) {
+    return Advance::blocked;
+  }
+  const auto steps = run.program.steps();
+  const std::size_t first = state.step;
+  while (state.step < steps.size()) {
+    const Advance result = do_step(run, channel, steps[state.step]);
+    if (result != Advance::moved) {
+      return result == Advance::blocked && state.step > first ? Advance::moved : result;
+    }
+    ++state.step;
+  }
+  state.step = 0;
+  run.live_channels -= ++state.turn == state.turns ? 1 : 0;
+  return Advance::moved;
+}
+
+Executor::Advance Executor::do_step(Run& run, int channel, const CompiledProgram::Step& step) {
+  switch (step.kind) {
+    case StepKind::combine:
+      return do_combine(run, channel, step);
+    case StepKind::wait:
+      return do_wait(run, channel, step);
+    case StepKind::release:
+      if (run.program.protocol() == Protocol::staged) {
+        connections_[static_cast<std::size_t>(step.peer)]->release(channel);
+      }
+      return Advance::moved;
+    case StepKind::signal:
+      connections_[static_cast<std::size_t>(step.peer)]->signal();
+      return Advance::moved;
+    case StepKind::await:
+      blamed_ = step.peer;
+      return connections_[static_cast<std::size_t>(step.peer)]->signalled() ? Advance::moved
+                                                                            : Advance::blocked;
+  }
+  return Advance::blocked;
+}
+
+Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram::Step& step) {
+  transport::Connection& connection = *connections_[static_cast<std::size_t>(step.peer)];
+  const std::uint32_t tag = run.operands.tag;
+  Arrival arrival;
+  if (run.program.protocol() == Protocol::flag_in_line) {
+    std::byte* into =
+        inline_messages_.data() + static_cast<std::size_t>(step.peer) * inline_stride_;
+    // The one block of the tile.
+    const Channel& state = channels_[static_cast<std::size_t>(channel)];
+    const std::uint64_t tile =
+        run.geometry.tile_of(static_cast<std::uint64_t>(channel), state.turn);
+    const std::size_t bytes = run.geometry.tile(tile).length * run.combiner.element_bytes();
+    arrival = connection.poll_inline({into, bytes}, tag);
+    current_[message_at(channel, step.peer)] = into;
+  } else {
+    arrival = connection.arrived(channel, tag, &current_[message_at(channel, step.peer)]);
+  }
+  if (arrival == Arrival::ready) {
+    return Advance::moved;
+  }
+  blamed_ = step.peer;
+  return arrival == Arrival::mismatch ? Advance::mismatch : Advance::blocked;
+}
+
+Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProgram::Step& step) {
+  const Channel& state = channels_[static_cast<std::size_t>(channel)];
+  const std::uint64_t tile = run.geometry.tile_of(static_cast<std::uint64_t>(channel), state.turn);
+  const plan::ElementRange range = run.geometry.block(tile, static_cast<std::uint64_t>(step.block));
+  const auto destinations = run.program.destinations(step);
+  if (run.program.protocol() == Protocol::flag_in_line &&
+      destinations.front().place == Place::peer_slot) {
+    return put_in_line(run, step, range);
+  }
+  const std::uint64_t offset = range.offset * run.combiner.element_bytes();
+  if (!gather_destinations(run, channel, step, offset)) {
+    return Advance::blocked;
+  }
+  gather_sources(run, channel, step, offset);
+  if (range.length > 0) {
+    run.combiner.combine({destinations_.data(), destinations.size()},
+                         {sources_.data(), step.source_count}, step.contributions, range.length,
+                         run.operands.streaming ? StoreHint::streaming : StoreHint::cached,
+                         step.completes);
+  }
+  for (const plan::Slice& slice : destinations) {
+    if (slice.place == Place::peer_slot) {
+      connections_[static_cast<std::size_t>(slice.peer)]->put(
+          channel, range.length * run.combiner.element_bytes(), run.operands.tag);
+    }
+  }
+  return Advance::moved;
+}
+
+// A small message goes from where it is straight into the peer's lines.
+Executor::Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& step,
+                                        plan::ElementRange range) {
+  const std::byte* message = run.operands.input + range.offset * run.combiner.element_bytes();
+  if (run.combiner.scales()) {
+    std::byte* scaled = inline_messages_.data() + connections_.size() * inline_stride_;
+    run.combiner.combine({&scaled, 1}, {&message, 1}, step.contributions, range.length,
+                         StoreHint::cached, false);
+    message = scaled;
+  }
+  const auto peer = static_cast<std::size_t>(run.program.destinations(step).front().peer);
+  connections_[peer]->put_inline({message, range.length * run.combiner.element_bytes()}, run.operands.tag);
+  return Advance::moved;
+}
+
+// False while a slot that is to be filled is not free; nothing is lost by asking again.
+bool Executor::gather_destinations(Run& run, int channel, const CompiledProgram::Step& step,
+                                   std::uint64_t offset) {
+  std::size_t i = 0;
+  for (const plan::Slice& slice : run.program.destinations(step)) {
+    std::byte* to = nullptr;
+    switch (slice.place) {
+      case Place::output:
+        to = run.operands.output + offset;
+        break;
+      case Place::peer_output:
+        to = run.operands.peer_outputs[static_cast<std::size_t>(slice.peer)] + offset;
+        break;
+      default:
+        to = connections_[static_cast<std::size_t>(slice.peer)]->slot_to_fill(channel);
+        if (to == nullptr) {
+          blamed_ = slice.peer;
+          return false;
+        }
+    }
+    destinations_[i++] = to;
+  }
+  return true;
+}
+
+void Executor::gather_sources(Run& run, int channel, const CompiledProgram::Step& step,
+                              std::uint64_t offset) {
+  std::size_t i = 0;
+  for (const plan::Slice& slice : run.program.sources(step)) {
+    switch (slice.place) {
+      case Place::input:
+        sources_[i++] = run.operands.input + offset;
+        break;
+      case Place::output:
+        sources_[i++] = run.operands.output + offset;
+        break;
+      case Place::peer_input:
+        sources_[i++] = run.operands.peer_inputs[static_cast<std::size_t>(slice.peer)] + offset;
+        break;
+      default:
+        sources_[i++] = current_[message_at(channel, slice.peer)];
+    }
+  }
+}
+
+}  // namespace gyre::engine

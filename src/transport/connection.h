@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transport contract: what a link between two ranks can do. The engine runs plans over it and
+// knows no transport by name.
+//
+// A connection belongs to one communicator and is used by one thread at a time. Both ends are
+// created with the same Shape. In each direction there are
+//   - one FIFO of slots per channel: slot_to_fill + put on one side, arrived + release on the
+//   other.
+//     A put delivers at most Shape::slot_bytes and is never visible before its bytes. A FIFO never
+//     overruns: slot_to_fill gives nothing until the receiver has released a slot.
+//   - one FIFO of small messages: put_inline and poll_inline, bytes and their flag sharing cache
+//     lines. It holds two messages. Its use must be symmetric: in every operation both sides send
+//     one and take one (or skip it). Whoever has received m messages knows that the peer has taken
+//     m - 1, so the third one never overwrites an unread first, without any credit on the wire.
+//   - one counter of signals: signal and signalled, a put of nothing.
+//
+// Every message carries a tag, the signature of the call that it belongs to. A receiver that
+// expects another one learns `mismatch`, and consumes nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/status.h"
+
+namespace gyre::transport {
+
+// Equal on both ends of every connection of a communicator.
+struct Shape {
+  int channels = 4;
+  int slots = 2;                        // per FIFO, at least 1
+  std::size_t slot_bytes = 32 * 1024;   // multiple of 64
+  std::size_t inline_bytes = 8 * 1024;  // largest small message
+
+  friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+enum class Arrival : std::uint8_t { pending, ready, mismatch };
+
+struct Capabilities {
+  bool mapped = false;    // map() works: the peer's regions are memory of this process
+  std::string_view name;  // "shm"
+};
+
+// Names memory of the peer: a place in one region of its region table. Region 0 is no region.
+struct RemoteSlice {
+  std::uint64_t region = 0;
+  std::uint64_t offset = 0;
+};
+
+class Connection {
+ public:
+  Connection() = default;
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  virtual ~Connection() = default;
+
+  [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
+
+  // Where the next message of `channel` is to be written, or nullptr while no slot is free. Where
+  // the peer's memory is mapped this is the peer's slot itself: what is computed is computed there.
+  [[nodiscard]] virtual std::byte* slot_to_fill(int channel) = 0;
+  // Delivers the slot that slot_to_fill gave.
+  virtual void put(int channel, std::size_t bytes, std::uint32_t tag) = 0;
+  // Whether the oldest unreleased message is there; then *message points at its bytes, which stay
+  // until release.
+  [[nodiscard]] virtual Arrival arrived(int channel, std::uint32_t tag,
+                                        const std::byte** message) = 0;
+  virtual void release(int channel) = 0;
+
+  // At most Shape::inline_bytes; never blocks.
+  virtual void put_inline(std::span<const std::byte> message, std::uint32_t tag) = 0;
+  // Takes the next small message once it is there; its size is known from the plan.
+  [[nodiscard]] virtual Arrival poll_inline(std::span<std::byte> message, std::uint32_t tag) = 0;
+  // Counts the next small message as taken, whether or not it is there yet.
+  virtual void skip_inline() = 0;
+
+  virtual void signal() = 0;
+  // Whether the peer has signalled once more than was taken; takes it.
+  [[nodiscard]] virtual bool signalled() = 0;
+
+  // Where the peer's memory lies in this process. Slow the first time that a region is seen.
+  [[nodiscard]] virtual Result<std::byte*> map(RemoteSlice slice, std::size_t bytes) = 0;
+};
+
+}  // namespace gyre::transport

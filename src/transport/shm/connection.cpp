@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transport/shm/connection.h"
+
+#include <cstring>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "transport/shm/doorbell.h"
+
+namespace gyre::shm {
+namespace {
+
+constexpr std::uint64_t flag_of(std::uint64_t number, std::uint32_t tag) {
+  return (number << 32) | tag;
+}
+
+// What a flag says to a receiver that waits for message `number` with `tag`.
+constexpr Arrival judge(std::uint64_t flag, std::uint64_t number, std::uint32_t tag) {
+  if (flag == flag_of(number, tag)) {
+    return Arrival::ready;
+  }
+  return (flag >> 32) == (number & 0xffffffffU) ? Arrival::mismatch : Arrival::pending;
+}
+
+// Small copies without a call: most messages are a few words.
+inline void copy_payload(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes == InlineLine::payload_bytes) {
+    std::memcpy(to, from, InlineLine::payload_bytes);
+  } else if (bytes == 8) {
+    std::memcpy(to, from, 8);
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+}  // namespace
+
+ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank, std::byte* peer,
+                             int peer_rank, ImportRegion import)
+    : slots_(static_cast<std::uint64_t>(layout.shape().slots)),
+      fifos_(static_cast<std::size_t>(layout.shape().channels)),
+      peer_(at<SegmentHeader>(peer, 0)),
+      import_(std::move(import)) {
+  const std::size_t here = layout.inbox(peer_rank);  // in our segment, written by the peer
+  const std::size_t there = layout.inbox(own_rank);  // in the peer's, written by us
+  for (int set = 0; set < inline_sets; ++set) {
+    inline_here_[set] = at<InlineLine>(own, here + layout.inline_set(set));
+    inline_there_[set] = at<InlineLine>(peer, there + layout.inline_set(set));
+  }
+  signal_here_ = at<Word>(own, here + layout.signal());
+  signal_there_ = at<Word>(peer, there + layout.signal());
+  for (int channel = 0; channel < layout.shape().channels; ++channel) {
+    Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
+    fifo.credit_here = at<Word>(own, here + layout.credit(channel));
+    fifo.credit_there = at<Word>(peer, there + layout.credit(channel));
+    for (int slot = 0; slot < layout.shape().slots; ++slot) {
+      fifo.here.push_back(at<SlotHeader>(own, here + layout.slot(channel, slot)));
+      fifo.there.push_back(at<SlotHeader>(peer, there + layout.slot(channel, slot)));
+    }
+  }
+}
+
+const Capabilities& ShmConnection::capabilities() const {
+  static constexpr Capabilities capabilities{.mapped = true, .name = "shm"};
+  return capabilities;
+}
+
+std::byte* ShmConnection::slot_to_fill(int channel) {
+  Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
+  if (fifo.sent - fifo.credited >= slots_) {
+    // acquire: pairs with the release in release(): the peer's reads of the slot are over before
+    // we write it again.
+    fifo.credited = fifo.credit_here->value.load(std::memory_order_acquire);
+    if (fifo.sent - fifo.credited >= slots_) {
+      return nullptr;
+    }
+  }
+  return reinterpret_cast<std::byte*>(fifo.there[fifo.sent % slots_] + 1);
+}
+
+void ShmConnection::put(int channel, std::size_t /*bytes*/, std::uint32_t tag) {
+  Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
+  SlotHeader* slot = fifo.there[fifo.sent % slots_];
+  ++fifo.sent;
+  // release: the bytes of the slot are visible before its flag.
+  slot->flag.store(flag_of(fifo.sent, tag), std::memory_order_release);
+  ring_if_asleep(*peer_);
+}
+
+Arrival ShmConnection::arrived(int channel, std::uint32_t tag, const std::byte** message) {
+  Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
+  SlotHeader* slot = fifo.here[fifo.taken % slots_];
+  *message = reinterpret_cast<const std::byte*>(slot + 1);
+  // acquire: pairs with put().
+  return judge(slot->flag.load(std::memory_order_acquire), fifo.taken + 1, tag);
+}
+
+void ShmConnection::release(int channel) {
+  Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
+  ++fifo.taken;
+  // release: our reads of the slot come before the peer's next writes.
+  fifo.credit_there->value.store(fifo.taken, std::memory_order_release);
+  ring_if_asleep(*peer_);
+}
+
+void ShmConnection::put_inline(std::span<const std::byte> message, std::uint32_t tag) {
+  InlineLine* line = inline_there_[inline_sent_ % inline_sets];
+  ++inline_sent_;
+  const std::uint64_t flag = flag_of(inline_sent_, tag);
+  const std::byte* from = message.data();
+  std::size_t left = message.size();
+  do {
+    const std::size_t bytes = left < InlineLine::payload_bytes ? left : InlineLine::payload_bytes;
+    copy_payload(line->payload, from, bytes);
+    // release: the payload of this line is visible before its flag.
+    line->flag.store(flag, std::memory_order_release);
+    from += bytes;
+    left -= bytes;
+    ++line;
+  } while (left > 0);
+  ring_if_asleep(*peer_);
+}
+
+Arrival ShmConnection::poll_inline(std::span<std::byte> message, std::uint32_t tag) {
+  InlineLine* const lines = inline_here_[inline_taken_ % inline_sets];
+  const std::uint64_t number = inline_taken_ + 1;
+  std::size_t offset = inline_lines_done_ * InlineLine::payload_bytes;
+  do {
+    InlineLine& line = lines[inline_lines_done_];
+    // acquire: pairs with the release of the same line in put_inline.
+    const Arrival arrival = judge(line.flag.load(std::memory_order_acquire), number, tag);
+    if (arrival != Arrival::ready) {
+      return arrival;
+    }
+    const std::size_t left = message.size() - offset;
+    const std::size_t bytes = left < InlineLine::payload_bytes ? left : InlineLine::payload_bytes;
+    copy_payload(message.data() + offset, line.payload, bytes);
+    offset += bytes;
+    ++inline_lines_done_;
+  } while (offset < message.size());
+  inline_lines_done_ = 0;
+  ++inline_taken_;
+  return Arrival::ready;
+}
+
+void ShmConnection::skip_inline() {
+  inline_lines_done_ = 0;
+  ++inline_taken_;
+}
+
+void ShmConnection::signal() {
+  // release: everything that this rank did before, in any memory, is visible to whoever takes it.
+  signal_there_->value.store(++signals_sent_, std::memory_order_release);
+  ring_if_asleep(*peer_);
+}
+
+bool ShmConnection::signalled() {
+  // acquire: pairs with signal().
+  if (signal_here_->value.load(std::memory_order_acquire) <= signals_taken_) {
+    return false;
+  }
+  ++signals_taken_;
+  return true;
+}
+
+Result<std::byte*> ShmConnection::map(RemoteSlice slice, std::size_t bytes) {
+  auto found = imported_.find(slice.region);
+  if (found == imported_.end()) {
+    auto imported = import_(slice.region);
+    if (!imported) {
+      return Unexpected(imported.error());
+    }
+    found = imported_.emplace(slice.region, *imported).first;
+  }
+  const MappedRegion& region = found->second;
+  // The peer's word is checked, not believed.
+  if (slice.offset > region.bytes || bytes > region.bytes - slice.offset) {
+    return fail(Code::internal_error,
+                fmt::format("a peer named bytes [{}, {} + {}) of its region {}, which has {} bytes",
+                            slice.offset, slice.offset, bytes, slice.region, region.bytes));
+  }
+  return region.base + slice.offset;
+}
+
+}  // namespace gyre::shm

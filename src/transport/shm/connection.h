@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The transport contract inside a host: stores into mapped memory.
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "transport/connection.h"
+#include "transport/shm/layout.h"
+
+namespace gyre::shm {
+
+using transport::Arrival;
+using transport::Capabilities;
+using transport::RemoteSlice;
+
+struct MappedRegion {
+  std::byte* base = nullptr;
+  std::size_t bytes = 0;
+};
+
+// Maps region `id` of the peer into this process; keeps it mapped while the connection lives.
+using ImportRegion = std::function<Result<MappedRegion>(std::uint64_t id)>;
+
+class ShmConnection final : public transport::Connection {
+ public:
+  // `own` and `peer` are the two ranks' segments, mapped; both outlive the connection.
+  ShmConnection(const Layout& layout, std::byte* own, int own_rank, std::byte* peer, int peer_rank,
+                ImportRegion import);
+
+  const Capabilities& capabilities() const override;
+  std::byte* slot_to_fill(int channel) override;
+  void put(int channel, std::size_t bytes, std::uint32_t tag) override;
+  Arrival arrived(int channel, std::uint32_t tag, const std::byte** message) override;
+  void release(int channel) override;
+  void put_inline(std::span<const std::byte> message, std::uint32_t tag) override;
+  Arrival poll_inline(std::span<std::byte> message, std::uint32_t tag) override;
+  void skip_inline() override;
+  void signal() override;
+  bool signalled() override;
+  Result<std::byte*> map(RemoteSlice slice, std::size_t bytes) override;
+
+ private:
+  // Messages are numbered from 1; a number is compared for equality, so that 32 bits may wrap.
+  struct Fifo {
+    std::uint64_t sent = 0;       // messages that were put
+    std::uint64_t credited = 0;   // of those, released by the peer as far as was read
+    std::uint64_t taken = 0;      // messages that were released here
+    Word* credit_here = nullptr;  // the peer writes: how many of ours it has released
+    Word* credit_there = nullptr;
+    std::vector<SlotHeader*> here, there;  // by slot
+  };
+
+  template <typename T>
+  static T* at(std::byte* base, std::size_t offset) {
+    return reinterpret_cast<T*>(base + offset);
+  }
+
+  std::uint64_t slots_;
+  std::vector<Fifo> fifos_;
+  InlineLine* inline_here_[inline_sets];
+  InlineLine* inline_there_[inline_sets];
+  std::uint64_t inline_sent_ = 0, inline_taken_ = 0;
+  std::size_t inline_lines_done_ = 0;  // of the message that poll_inline is taking
+  Word* signal_here_;
+  Word* signal_there_;
+  std::uint64_t signals_sent_ = 0, signals_taken_ = 0;
+  SegmentHeader* peer_;
+  ImportRegion import_;
+  std::unordered_map<std::uint64_t, MappedRegion> imported_;
+};
+
+}  // namespace gyre::shm

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where things lie in the segment that a rank shares with the ranks of its host.
+//
+//   [ SegmentHeader | inbox of sender 0 | inbox of sender 1 | ... ]
+//
+// A rank owns its segment. Each peer writes only its own inbox there (and reads the header), so
+// every word has one writer. Words that different ranks write never share a cache line.
+//
+//   inbox = [ 2 small messages, in lines | credit words | signal word | slots of each channel ]
+//
+// credit word (channel c): how many messages of *our* FIFO c to that sender it has released.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "transport/connection.h"
+
+namespace gyre::shm {
+
+inline constexpr std::size_t cache_line = 64;
+inline constexpr std::size_t page = 4096;
+inline constexpr int inline_sets = 2;  // see the symmetry rule in connection.h
+inline constexpr int call_records = 8;
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+struct alignas(cache_line) Word {
+  std::atomic<std::uint64_t> value;
+};
+
+// Bytes and their flag in one cache line. The flag is stored last; a reader that sees it sees the
+// bytes. 56 is a multiple of every element size.
+struct alignas(cache_line) InlineLine {
+  static constexpr std::size_t payload_bytes = 56;
+  std::byte payload[payload_bytes];
+  std::atomic<std::uint64_t> flag;  // message number << 32 | tag
+};
+static_assert(sizeof(InlineLine) == cache_line);
+
+// In front of each slot's bytes.
+struct alignas(cache_line) SlotHeader {
+  std::atomic<std::uint64_t> flag;  // message number << 32 | tag
+};
+static_assert(sizeof(SlotHeader) == cache_line);
+
+// What the owner is calling, for peers that wait too long to compare with their own call.
+struct alignas(cache_line) CallRecord {
+  std::atomic<std::uint64_t> sequence;  // 0 while the words change
+  std::atomic<std::uint64_t> words[4];
+};
+static_assert(sizeof(CallRecord) == cache_line);
+
+struct SegmentHeader {
+  // Written by the owner, read by every peer after each signal.
+  alignas(cache_line) std::atomic<std::uint32_t> asleep;
+  // The futex that the owner sleeps on; a peer adds one and wakes it.
+  alignas(cache_line) std::atomic<std::uint32_t> wake;
+  // 1 once the owner, after a failure, touches no peer's memory any more.
+  alignas(cache_line) std::atomic<std::uint32_t> quiesced;
+  alignas(cache_line) CallRecord calls[call_records];
+};
+
+constexpr std::size_t round_up(std::size_t value, std::size_t to) {
+  return (value + to - 1) / to * to;
+}
+
+class Layout {
+ public:
+  Layout(int ranks, const transport::Shape& shape)
+      : ranks_(ranks),
+        shape_(shape),
+        inline_lines_(round_up(shape.inline_bytes, InlineLine::payload_bytes) /
+                      InlineLine::payload_bytes),
+        credits_at_(inline_sets * inline_lines_ * cache_line),
+        signal_at_(credits_at_ + static_cast<std::size_t>(shape.channels) * cache_line),
+        slots_at_(signal_at_ + cache_line),
+        slot_stride_(sizeof(SlotHeader) + round_up(shape.slot_bytes, cache_line)),
+        inbox_bytes_(round_up(
+            slots_at_ + static_cast<std::size_t>(shape.channels * shape.slots) * slot_stride_,
+            page)) {}
+
+  [[nodiscard]] std::size_t segment_bytes() const {
+    return inboxes_at + static_cast<std::size_t>(ranks_) * inbox_bytes_;
+  }
+  // Offset of an inbox in the segment.
+  [[nodiscard]] std::size_t inbox(int sender) const {
+    return inboxes_at + static_cast<std::size_t>(sender) * inbox_bytes_;
+  }
+  // Offsets in an inbox.
+  [[nodiscard]] std::size_t inline_set(int set) const {
+    return static_cast<std::size_t>(set) * inline_lines_ * cache_line;
+  }
+  [[nodiscard]] std::size_t credit(int channel) const {
+    return credits_at_ + static_cast<std::size_t>(channel) * cache_line;
+  }
+  [[nodiscard]] std::size_t signal() const { return signal_at_; }
+  [[nodiscard]] std::size_t slot(int channel, int slot) const {
+    return slots_at_ + static_cast<std::size_t>(channel * shape_.slots + slot) * slot_stride_;
+  }
+
+  [[nodiscard]] int ranks() const { return ranks_; }
+  [[nodiscard]] const transport::Shape& shape() const { return shape_; }
+
+ private:
+  static constexpr std::size_t inboxes_at = round_up(sizeof(SegmentHeader), page);
+
+  int ranks_;
+  transport::Shape shape_;
+  std::size_t inline_lines_, credits_at_, signal_at_, slots_at_, slot_stride_, inbox_bytes_;
+};
+
+}  // namespace gyre::shm
