@@ -36,7 +36,7 @@ class Geometry {
   [[nodiscard]] std::uint64_t tiles() const { return tiles_; }
   // Tiles are dealt in turn: channel c has tiles c, c + channels, c + 2 channels, ...
   [[nodiscard]] std::uint64_t tiles_of(std::uint64_t channel) const {
-    return channel < tiles_ ? (tiles_ - channel - 1) / channels_ + 1 : 0;
+    return channel < channels_ && channel < tiles_ ? (tiles_ - channel - 1) / channels_ + 1 : 0;
   }
   // The tile that a channel runs in its turn 0, 1, ..., tiles_of(channel) - 1.
   [[nodiscard]] std::uint64_t tile_of(std::uint64_t channel, std::uint64_t turn) const {

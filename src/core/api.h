@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every function of the C API begins and ends with: no exception leaves it, tickets are
+// looked up, failures get their text.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "core/last_error.h"
+#include "core/process.h"
+#include "gyre/gyre.h"
+
+namespace gyre::core {
+
+// Runs `body`, a function that returns Status.
+template <typename Body>
+gyreResult_t at_the_border(Body&& body) noexcept {
+  try {
+    const Status status = std::forward<Body>(body)();
+    return status ? gyreSuccess : report(status.error());
+  } catch (const std::bad_alloc&) {
+    return report(Error{Code::system_error, "Out of memory."});
+  } catch (const std::exception& error) {
+    return report(Error{Code::internal_error, error.what()});
+  }
+}
+
+[[nodiscard]] inline std::uint64_t ticket_of(gyreComm_t comm) {
+  return reinterpret_cast<std::uintptr_t>(comm);
+}
+
+[[nodiscard]] Unexpected no_such_communicator(gyreComm_t comm);
+[[nodiscard]] Unexpected refuse_entry(gyreComm_t comm, Entry entry);
+[[nodiscard]] Unexpected null_argument(const char* argument);
+
+// Runs body(Communicator&) inside the communicator.
+template <typename Body>
+gyreResult_t in_communicator(gyreComm_t comm, Body&& body) noexcept {
+  return at_the_border([&]() -> Status {
+    Process* const process = Process::existing();
+    if (process == nullptr) [[unlikely]] {
+      return no_such_communicator(comm);
+    }
+    const auto use = process->communicators().enter(ticket_of(comm));
+    if (use.get() == nullptr || process->forked()) [[unlikely]] {
+      return refuse_entry(comm, use.entry());
+    }
+    return body(*use.get());
+  });
+}
+
+}  // namespace gyre::core

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// gyre.h: collectives, operations, groups.
+#include "core/api.h"
+#include "core/validate.h"
+
+namespace gyre::core {
+namespace {
+
+Unexpected not_built_yet(const char* function) {
+  return fail(Code::not_supported,
+              fmt::format("{} is declared and not built yet: see the support table in README.md. "
+                          "Nothing was done.",
+                          function));
+}
+
+Status check_stream(gyreStream_t stream) {
+  if (stream == nullptr) [[likely]] {
+    return {};
+  }
+  return fail(Code::not_supported,
+              fmt::format("stream is {}: this version runs collectives in the calling thread only. "
+                          "Pass NULL.",
+                          stream));
+}
+
+Status check_reduction(const void* sendbuff, const void* recvbuff, std::size_t count,
+                       gyreDataType_t datatype) {
+  GYRE_TRY(check_type(datatype));
+  GYRE_TRY(check_count("count", count, datatype));
+  GYRE_TRY(check_buffer("sendbuff", sendbuff, count));
+  GYRE_TRY(check_buffer("recvbuff", recvbuff, count));
+  return check_overlap(sendbuff, recvbuff, count * size_of(static_cast<DataType>(datatype)));
+}
+
+}  // namespace
+}  // namespace gyre::core
+
+using namespace gyre::core;
+using gyre::Status;
+
+extern "C" {
+
+gyreResult_t gyreAllReduce(const void* sendbuff, void* recvbuff, size_t count,
+                           gyreDataType_t datatype, gyreRedOp_t op, gyreComm_t comm,
+                           gyreStream_t stream) {
+  return in_communicator(comm, [&](Communicator& found) -> Status {
+    GYRE_TRY(check_reduction(sendbuff, recvbuff, count, datatype));
+    GYRE_TRY(check_stream(stream));
+    return found.collectives().all_reduce(sendbuff, recvbuff, count, datatype, op);
+  });
+}
+
+gyreResult_t gyreBarrier(gyreComm_t comm, gyreStream_t stream) {
+  return in_communicator(comm, [&](Communicator& found) -> Status {
+    GYRE_TRY(check_stream(stream));
+    return found.collectives().barrier();
+  });
+}
+
+gyreResult_t gyreRedOpCreatePreMulSum(gyreRedOp_t* op, const void* scalar, gyreDataType_t datatype,
+                                      gyreComm_t comm) {
+  return in_communicator(comm, [&](Communicator& found) -> Status {
+    if (op == nullptr || scalar == nullptr) {
+      return null_argument(op == nullptr ? "op" : "scalar");
+    }
+    GYRE_TRY(check_type(datatype));
+    *op = found.collectives().operations().add_premulsum(scalar, datatype);
+    return {};
+  });
+}
+
+gyreResult_t gyreRedOpCreateUser(gyreRedOp_t* op, gyreReduceFunction_t function, int commutative,
+                                 void* context, gyreComm_t comm) {
+  return in_communicator(comm, [&](Communicator& found) -> Status {
+    if (op == nullptr || function == nullptr) {
+      return null_argument(op == nullptr ? "op" : "function");
+    }
+    *op = found.collectives().operations().add_user(
+        {.function = function, .context = context, .commutative = commutative != 0});
+    return {};
+  });
+}
+
+gyreResult_t gyreRedOpDestroy(gyreRedOp_t op, gyreComm_t comm) {
+  return in_communicator(comm, [&](Communicator& found) -> Status {
+    found.collectives().forget_prepared();
+    return found.collectives().operations().remove(op);
+  });
+}
+
+// ---- declared, and filled in later -------------------------------------------------------------
+
+gyreResult_t gyreReduce(const void*, void*, size_t, gyreDataType_t, gyreRedOp_t, int, gyreComm_t,
+                        gyreStream_t) {
+  return report(not_built_yet("gyreReduce").value());
+}
+
+gyreResult_t gyreReduceScatter(const void*, void*, size_t, gyreDataType_t, gyreRedOp_t, gyreComm_t,
+                               gyreStream_t) {
+  return report(not_built_yet("gyreReduceScatter").value());
+}
+
+gyreResult_t gyreAllGather(const void*, void*, size_t, gyreDataType_t, gyreComm_t, gyreStream_t) {
+  return report(not_built_yet("gyreAllGather").value());
+}
+
+gyreResult_t gyreBroadcast(const void*, void*, size_t, gyreDataType_t, int, gyreComm_t,
+                           gyreStream_t) {
+  return report(not_built_yet("gyreBroadcast").value());
+}
+
+gyreResult_t gyreGather(const void*, void*, size_t, gyreDataType_t, int, gyreComm_t, gyreStream_t) {
+  return report(not_built_yet("gyreGather").value());
+}
+
+gyreResult_t gyreScatter(const void*, void*, size_t, gyreDataType_t, int, gyreComm_t,
+                         gyreStream_t) {
+  return report(not_built_yet("gyreScatter").value());
+}
+
+gyreResult_t gyreAllToAll(const void*, void*, size_t, gyreDataType_t, gyreComm_t, gyreStream_t) {
+  return report(not_built_yet("gyreAllToAll").value());
+}
+
+gyreResult_t gyreAllToAllV(const void*, const size_t*, const size_t*, void*, const size_t*,
+                           const size_t*, gyreDataType_t, gyreComm_t, gyreStream_t) {
+  return report(not_built_yet("gyreAllToAllV").value());
+}
+
+gyreResult_t gyreSend(const void*, size_t, gyreDataType_t, int, gyreComm_t, gyreStream_t) {
+  return report(not_built_yet("gyreSend").value());
+}
+
+gyreResult_t gyreRecv(void*, size_t, gyreDataType_t, int, gyreComm_t, gyreStream_t) {
+  return report(not_built_yet("gyreRecv").value());
+}
+
+gyreResult_t gyreGroupStart(void) {
+  return report(not_built_yet("gyreGroupStart").value());
+}
+
+gyreResult_t gyreGroupEnd(void) {
+  return report(not_built_yet("gyreGroupEnd").value());
+}
+
+gyreResult_t gyreCommSplit(gyreComm_t, int, int, gyreComm_t*, const gyreConfig_t*) {
+  return report(not_built_yet("gyreCommSplit").value());
+}
+
+gyreResult_t gyreCommShrink(gyreComm_t, const int*, int, gyreComm_t*, const gyreConfig_t*, int) {
+  return report(not_built_yet("gyreCommShrink").value());
+}
+
+gyreResult_t gyreStreamCreate(gyreStream_t*) {
+  return report(not_built_yet("gyreStreamCreate").value());
+}
+
+gyreResult_t gyreStreamSynchronize(gyreStream_t) {
+  return report(not_built_yet("gyreStreamSynchronize").value());
+}
+
+gyreResult_t gyreStreamQuery(gyreStream_t) {
+  return report(not_built_yet("gyreStreamQuery").value());
+}
+
+gyreResult_t gyreStreamDestroy(gyreStream_t) {
+  return report(not_built_yet("gyreStreamDestroy").value());
+}
+
+}  // extern "C"

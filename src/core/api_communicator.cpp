@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// gyre.h: library, communicators, operations.
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "bootstrap/launcher.h"
+#include "core/api.h"
+#include "core/validate.h"
+
+extern char** environ;
+
+namespace gyre::core {
+
+Unexpected no_such_communicator(gyreComm_t comm) {
+  return fail(
+      Code::invalid_argument,
+      fmt::format("comm is {:#x}, which is no communicator of this process: it was destroyed, "
+                  "or never made here.",
+                  ticket_of(comm)));
+}
+
+Unexpected refuse_entry(gyreComm_t comm, Entry entry) {
+  if (Process::existing()->forked()) {
+    return fail(
+        Code::invalid_usage,
+        "This process was forked from the one that made the communicator, and cannot use it: "
+        "make a new communicator after fork, in a program started by exec.");
+  }
+  if (entry == Entry::in_use) {
+    return fail(Code::invalid_usage,
+                "Another thread is inside this communicator: one communicator takes one call at a "
+                "time. Use one communicator for each thread.");
+  }
+  return no_such_communicator(comm);
+}
+
+Unexpected null_argument(const char* argument) {
+  return fail(Code::invalid_argument, fmt::format("{} is NULL.", argument));
+}
+
+namespace {
+
+using Options = CommunicatorOptions;
+
+Result<gyreConfig_t> read_config(const gyreConfig_t* given) {
+  gyreConfig_t config = GYRE_CONFIG_INITIALIZER;
+  if (given == nullptr) {
+    return config;
+  }
+  if (given->size < offsetof(gyreConfig_t, blocking) || given->size > 4096) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("config->size is {}: start from GYRE_CONFIG_INITIALIZER.", given->size));
+  }
+  if (given->version <= 0 || given->version / 10000 > GYRE_MAJOR) {
+    return fail(
+        Code::invalid_argument,
+        fmt::format("config->version is {}, and this library is {}: the program was built for "
+                    "another version of Gyre, or did not start from GYRE_CONFIG_INITIALIZER.",
+                    given->version, GYRE_VERSION_CODE));
+  }
+  // A shorter struct is an older one: what it lacks stays at its default.
+  std::memcpy(&config, given, std::min(given->size, sizeof(config)));
+  if (config.blocking == 0) {
+    return fail(Code::not_supported, "config->blocking is 0: only blocking init is built so far.");
+  }
+  for (const auto& [name, value] : {std::pair("initTimeoutSeconds", config.initTimeoutSeconds),
+                                    std::pair("timeoutSeconds", config.timeoutSeconds)}) {
+    if (value < 0 && value != GYRE_UNDEFINED_INT) {
+      return fail(Code::invalid_argument,
+                  fmt::format("config->{} is {}: it must not be negative.", name, value));
+    }
+  }
+  return config;
+}
+
+Result<Options> options_from(const gyreConfig_t* given, const Settings& settings) {
+  const auto config = read_config(given);
+  if (!config) {
+    return Unexpected(config.error());
+  }
+  Options options;
+  options.init_timeout = std::chrono::seconds(config->initTimeoutSeconds == GYRE_UNDEFINED_INT
+                                                  ? settings.init_timeout_s
+                                                  : config->initTimeoutSeconds);
+  options.timeout_s =
+      config->timeoutSeconds == GYRE_UNDEFINED_INT ? settings.timeout_s : config->timeoutSeconds;
+  options.name = config->commName != nullptr ? config->commName : "";
+  return options;
+}
+
+Status connect(Process& process, const Options& options, gyreComm_t* comm) {
+  auto communicator = Communicator::connect(process, options);
+  if (!communicator) {
+    return Unexpected(std::move(communicator).error());
+  }
+  const std::uint64_t ticket = process.communicators().add(std::move(*communicator));
+  if (ticket == 0) {
+    return fail(Code::system_error, "This process holds 65536 communicators: destroy some.");
+  }
+  *comm = reinterpret_cast<gyreComm_t>(static_cast<std::uintptr_t>(ticket));
+  return {};
+}
+
+Status init_rank(gyreComm_t* comm, int nranks, const gyreUniqueId& id, int rank,
+                 const gyreConfig_t* config) {
+  if (comm == nullptr) {
+    return null_argument("comm");
+  }
+  if (nranks < 1) {
+    return fail(Code::invalid_argument,
+                fmt::format("nranks is {}: it must be at least 1.", nranks));
+  }
+  GYRE_TRY(check_rank("rank", rank, nranks));
+  const auto process = Process::get();
+  if (!process) {
+    return Unexpected(process.error());
+  }
+  auto options = options_from(config, (*process)->settings());
+  if (!options) {
+    return Unexpected(options.error());
+  }
+  const auto decoded = bootstrap::UniqueId::decode(std::as_bytes(std::span(id.internal)));
+  if (!decoded) {
+    return Unexpected(decoded.error());
+  }
+  options->id = *decoded;
+  options->rank = rank;
+  options->ranks = nranks;
+  return connect(**process, *options, comm);
+}
+
+Status init_environment(gyreComm_t* comm, const gyreConfig_t* config) {
+  if (comm == nullptr) {
+    return null_argument("comm");
+  }
+  const auto process = Process::get();
+  if (!process) {
+    return Unexpected(process.error());
+  }
+  auto options = options_from(config, (*process)->settings());
+  if (!options) {
+    return Unexpected(options.error());
+  }
+  const auto environment = bootstrap::Environment::from(environ);
+  auto launch = bootstrap::find_launch({.settings = (*process)->settings(),
+                                        .environment = environment,
+                                        .loop = (*process)->loop(),
+                                        .deadline = net::after(options->init_timeout),
+                                        .library_version = GYRE_VERSION_CODE,
+                                        .instance = (*process)->next_instance()});
+  if (!launch) {
+    return Unexpected(std::move(launch).error());
+  }
+  if (launch->root) {
+    (*process)->keep(std::move(launch->root));
+  }
+  options->id = launch->id;
+  options->rank = launch->rank;
+  options->ranks = launch->size;
+  return connect(**process, *options, comm);
+}
+
+// The destructor of a communicator says goodbye or leaves at once, as its state demands.
+Status destroy(gyreComm_t comm) {
+  Process* const process = Process::existing();
+  if (process == nullptr) {
+    return no_such_communicator(comm);
+  }
+  auto use = process->communicators().enter(ticket_of(comm));
+  if (use.get() == nullptr) {
+    return refuse_entry(comm, use.entry());
+  }
+  Status finalized;
+  if (!process->forked() && !use.get()->failure().failed()) {
+    finalized = use.get()->finalize();
+  }
+  const auto communicator = process->communicators().remove(use);
+  return finalized;
+}
+
+Status abort(gyreComm_t comm) {
+  Process* const process = Process::existing();
+  if (process == nullptr || !process->communicators().with_locked(
+                                ticket_of(comm), [](Communicator& found) { found.abort(); })) {
+    return no_such_communicator(comm);
+  }
+  for (;;) {
+    auto use = process->communicators().enter(ticket_of(comm));
+    if (use.get() != nullptr) {
+      const auto communicator = process->communicators().remove(use);
+      return {};
+    }
+    if (use.entry() == Entry::unknown) {
+      return {};  // another thread destroyed it meanwhile
+    }
+    std::this_thread::yield();  // the blocked call is on its way out
+  }
+}
+
+// For questions that may be asked while a call is blocked.
+template <typename Body>
+gyreResult_t about_communicator(gyreComm_t comm, Body&& body) noexcept {
+  return at_the_border([&]() -> Status {
+    Process* const process = Process::existing();
+    if (process == nullptr || !process->communicators().with_locked(ticket_of(comm), body)) {
+      return no_such_communicator(comm);
+    }
+    return {};
+  });
+}
+
+}  // namespace
+}  // namespace gyre::core
+
+using namespace gyre::core;
+using gyre::Status;
+
+extern "C" {
+
+const char* gyreGetErrorString(gyreResult_t result) {
+  static constexpr const char* names[gyreNumResults] = {
+      "success",          "unhandled CUDA error", "system error", "internal error",
+      "invalid argument", "invalid usage",        "remote error", "in progress",
+      "timeout",          "not supported",        "aborted"};
+  return result >= 0 && result < gyreNumResults ? names[result] : "unknown result";
+}
+
+const char* gyreGetLastError(gyreComm_t comm) {
+  if (comm != nullptr) {
+    static_cast<void>(about_communicator(comm, [](Communicator& found) {
+      if (const auto cause = found.failure().cause()) {
+        report(cause->error);
+      }
+    }));
+  }
+  return last_error().c_str();
+}
+
+gyreResult_t gyreGetVersion(int* version) {
+  return at_the_border([&]() -> Status {
+    if (version == nullptr) {
+      return null_argument("version");
+    }
+    *version = GYRE_VERSION_CODE;
+    return {};
+  });
+}
+
+gyreResult_t gyreGetUniqueId(gyreUniqueId* id) {
+  return at_the_border([&]() -> Status {
+    if (id == nullptr) {
+      return null_argument("id");
+    }
+    const auto process = Process::get();
+    if (!process) {
+      return gyre::Unexpected(process.error());
+    }
+    auto root =
+        gyre::bootstrap::Root::create((*process)->loop(), (*process)->network(), GYRE_VERSION_CODE);
+    if (!root) {
+      return gyre::Unexpected(std::move(root).error());
+    }
+    const auto encoded = (*root)->id().encode();
+    std::memcpy(id->internal, encoded.data(), sizeof(id->internal));
+    (*process)->keep(std::move(*root));
+    return {};
+  });
+}
+
+gyreResult_t gyreCommInitRank(gyreComm_t* comm, int nranks, gyreUniqueId id, int rank) {
+  return at_the_border([&] { return init_rank(comm, nranks, id, rank, nullptr); });
+}
+
+gyreResult_t gyreCommInitRankConfig(gyreComm_t* comm, int nranks, gyreUniqueId id, int rank,
+                                    const gyreConfig_t* config) {
+  return at_the_border([&] { return init_rank(comm, nranks, id, rank, config); });
+}
+
+gyreResult_t gyreCommInitEnvironment(gyreComm_t* comm, const gyreConfig_t* config) {
+  return at_the_border([&] { return init_environment(comm, config); });
+}
+
+gyreResult_t gyreCommFinalize(gyreComm_t comm) {
+  return in_communicator(comm, [](Communicator& found) { return found.finalize(); });
+}
+
+gyreResult_t gyreCommDestroy(gyreComm_t comm) {
+  return at_the_border([&] { return destroy(comm); });
+}
+
+gyreResult_t gyreCommAbort(gyreComm_t comm) {
+  return at_the_border([&] { return abort(comm); });
+}
+
+gyreResult_t gyreCommGetAsyncError(gyreComm_t comm, gyreResult_t* asyncError) {
+  if (asyncError == nullptr) {
+    return report(null_argument("asyncError").value());
+  }
+  return about_communicator(comm, [&](Communicator& found) {
+    const auto cause = found.failure().cause();
+    *asyncError = cause ? to_result(cause->error.code) : gyreSuccess;
+  });
+}
+
+gyreResult_t gyreCommCount(gyreComm_t comm, int* count) {
+  if (count == nullptr) {
+    return report(null_argument("count").value());
+  }
+  return about_communicator(comm, [&](Communicator& found) { *count = found.ranks(); });
+}
+
+gyreResult_t gyreCommUserRank(gyreComm_t comm, int* rank) {
+  if (rank == nullptr) {
+    return report(null_argument("rank").value());
+  }
+  return about_communicator(comm, [&](Communicator& found) { *rank = found.rank(); });
+}
+
+}  // extern "C"

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the collectives of one communicator: chooses and prepares plans, agrees with the peers on
+// what is called and which memory is mapped, and turns what went wrong into words.
+//
+// One thread at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "core/call.h"
+#include "core/failure.h"
+#include "core/operations.h"
+#include "core/prepared.h"
+#include "engine/executor.h"
+#include "engine/waiter.h"
+#include "memory/region_allocator.h"
+#include "transport/shm/endpoint.h"
+
+namespace gyre::core {
+
+struct CollectivesOptions {
+  int rank = 0;
+  int ranks = 1;
+  PlanSettings plans;
+  transport::Shape shape;
+  engine::WaitPolicy wait;
+  std::int64_t timeout_s = 0;  // 0: for ever
+  std::size_t cpus = 1;        // that the ranks of this host may use, together
+};
+
+// What a collective stands on; all outlive it. `endpoint` is null in a communicator of one.
+struct CollectivesParts {
+  Clock& clock;
+  FailureState& failure;
+  shm::Endpoint* endpoint;
+  const RegionTable& regions;
+  RegionAllocator& allocator;
+  // Tells every other rank.
+  std::function<void(int culprit, const Error&)> fail_everywhere;
+};
+
+class Collectives {
+ public:
+  Collectives(const CollectivesOptions& options, CollectivesParts parts);
+
+  // Arguments were checked, but for whether `op` exists for `type`.
+  Status all_reduce(const void* send, void* receive, std::size_t count, gyreDataType_t type,
+                    gyreRedOp_t op);
+  Status barrier();
+
+  [[nodiscard]] Operations& operations() { return operations_; }
+  // After an operation was removed: nothing prepared may refer to it.
+  void forget_prepared();
+  // Of the newest collective; "" before the first.
+  [[nodiscard]] const char* last_plan() const { return last_plan_; }
+
+  // The communicator has failed: from any thread. If no operation is at the peers' memory, says so.
+  void note_failure();
+
+ private:
+  // The mapped memory behind the buffers of one rank in one call: what the ranks tell each other
+  // before a large operation.
+  struct Entry {
+    transport::RemoteSlice send, receive;  // region 0: not mapped, stage
+    std::uint32_t head = 0, tail = 0;      // bytes at the ends that are not mapped
+    std::uint64_t reserved = 0;
+  };
+  static_assert(sizeof(Entry) <= 56);  // one line
+
+  Result<Prepared*> prepare(const PrepareKey& key);
+  Status begin(const Call& call, const EncodedCall& encoded);
+  Status run(Prepared& prepared, const engine::Operands& operands);
+  Status run_large(Prepared& staged, const engine::Operands& operands);
+  Status run_direct(const Prepared& staged, const engine::Operands& operands);
+  Status run_edges_and_middle(const Prepared& staged, const engine::Operands& operands,
+                              std::size_t head, std::size_t tail);
+  Status run_edge(const PrepareKey& whole, const engine::Operands& operands, std::size_t first,
+                  std::size_t count);
+  [[nodiscard]] Entry describe_buffers(const engine::Operands& operands, std::size_t bytes) const;
+  void announce(const Entry& entry, std::uint32_t tag);
+  Status collect_entries(std::uint32_t tag);
+  Status map_peers(std::size_t bytes, std::size_t head, std::size_t tail);
+
+  [[nodiscard]] Error explain_mismatch(int peer) const;
+  [[nodiscard]] Error explain_timeout(int peer) const;
+  [[nodiscard]] Error cause() const;
+  Status fail_with(engine::Outcome outcome, int peer);
+  void quiesce(const Entry& mine);
+  [[nodiscard]] bool peers_let_go() const;
+
+  // Results of at least this many bytes are stored past the caches.
+  static constexpr std::size_t streaming_bytes = 4 * 1024 * 1024;
+  static constexpr std::size_t most_prepared = 1024;
+  static constexpr std::size_t most_edge_bytes = 64 * 1024;
+
+  CollectivesOptions options_;
+  CollectivesParts parts_;
+  Operations operations_;
+  std::span<transport::Connection* const> connections_;
+  std::vector<int> peers_;  // all ranks but this one
+  engine::Executor executor_;
+  engine::Waiter waiter_;
+  std::unordered_map<PrepareKey, std::unique_ptr<Prepared>, PrepareKeyHash> prepared_;
+  Prepared* newest_ = nullptr;
+  std::uint64_t sequence_ = 0;
+  Call current_;
+  const char* last_plan_ = "";
+
+  std::vector<Entry> entries_;  // by rank
+  std::vector<int> missing_;    // ranks whose entry is not there yet
+  std::vector<std::byte*> peer_inputs_, peer_outputs_;
+  // 1 while a direct operation of this rank may be at its peers' memory.
+  std::atomic<std::uint32_t> in_direct_{0};
+};
+
+}  // namespace gyre::core

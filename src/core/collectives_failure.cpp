@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a collective does and says when it cannot be finished.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "core/collectives.h"
+
+namespace gyre::core {
+
+using engine::Outcome;
+
+namespace {
+
+// How long peers have to confirm that they let go of this rank's buffers. A rank that runs sees a
+// failure within microseconds, one that computes within a scheduler's slice.
+constexpr std::chrono::milliseconds confirmation_time{300};
+
+}  // namespace
+
+Error Collectives::cause() const {
+  const auto cause = parts_.failure.cause();
+  return cause ? cause->error : Error{Code::internal_error, "The communicator has failed."};
+}
+
+Status Collectives::fail_with(Outcome outcome, int peer) {
+  if (outcome != Outcome::aborted) {
+    const Error error =
+        outcome == Outcome::mismatch ? explain_mismatch(peer) : explain_timeout(peer);
+    parts_.fail_everywhere(outcome == Outcome::mismatch ? -1 : peer, error);
+  }
+  waiter_.progressed();
+  return Unexpected(cause());
+}
+
+// Both sides find the same words, whichever looks first: the lower rank is named first.
+Error Collectives::explain_mismatch(int peer) const {
+  const auto theirs = parts_.endpoint->call_of(peer, sequence_);
+  const std::string mine = describe(current_);
+  const std::string other = theirs ? describe(decode(*theirs)) : "another call";
+  const bool first = options_.rank < peer;
+  return {Code::invalid_usage,
+          fmt::format("The ranks do not make the same call: as call {} on this communicator rank "
+                      "{} makes {} and rank {} makes {}. Every rank must make the same calls with "
+                      "the same arguments in the same order; look for a branch that depends on the "
+                      "rank, or for sizes that differ between ranks.",
+                      sequence_, std::min(options_.rank, peer), first ? mine : other,
+                      std::max(options_.rank, peer), first ? other : mine)};
+}
+
+Error Collectives::explain_timeout(int peer) const {
+  std::string absent;
+  for (const int rank : peers_) {
+    if (!parts_.endpoint->call_of(rank, sequence_)) {
+      absent += fmt::format("{}{}", absent.empty() ? "" : ", ", rank);
+    }
+  }
+  const std::string who = absent.empty()
+                              ? fmt::format("rank {} made the call too but moved no data", peer)
+                              : fmt::format("rank(s) {} did not make this call", absent);
+  return {
+      Code::timeout,
+      fmt::format("Call {}, {}, on rank {} waited {} s without progress: {}. They may be stopped, "
+                  "stuck elsewhere, or slower than the limit allows (GYRE_TIMEOUT or "
+                  "timeoutSeconds of the communicator's configuration).",
+                  sequence_, describe(current_), options_.rank, options_.timeout_s, who)};
+}
+
+void Collectives::note_failure() {
+  // seq_cst: the other side of the agreement in run_direct.
+  if (parts_.endpoint != nullptr && in_direct_.load(std::memory_order_seq_cst) == 0) {
+    parts_.endpoint->set_quiesced();
+  }
+}
+
+bool Collectives::peers_let_go() const {
+  const auto cause = parts_.failure.cause();
+  const bool culprit_died = cause && cause->error.code == Code::remote_error;
+  return std::ranges::all_of(peers_, [&](int peer) {
+    return (culprit_died && peer == cause->culprit) || parts_.endpoint->is_quiesced(peer);
+  });
+}
+
+// The buffers go back to the caller, so nobody may write them any more. A peer that does not
+// confirm (it may be stopped, and wake up in the middle of a store) keeps the old pages; the caller
+// gets copies.
+void Collectives::quiesce(const Entry& mine) {
+  parts_.endpoint->set_quiesced();
+  const auto deadline = std::chrono::steady_clock::now() + confirmation_time;
+  while (!peers_let_go() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  if (peers_let_go()) {
+    return;
+  }
+  log::info(log::Subsystem::shm,
+            "A peer did not confirm that it let go of shared buffers: their pages are replaced by "
+            "private copies.");
+  for (const auto region : {mine.send.region, mine.receive.region}) {
+    if (const Status detached = parts_.allocator.detach(region); !detached) {
+      log::warn(log::Subsystem::shm, "{}", detached.error().message);
+    }
+  }
+}
+
+}  // namespace gyre::core

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a communicator comes to be: control channel, cards, shared memory, collectives.
+#include <algorithm>
+#include <set>
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "core/communicator.h"
+#include "core/process.h"
+#include "gyre/gyre.h"
+
+namespace gyre::core {
+namespace {
+
+// How much memory one rank's segment may take. Many ranks get fewer and smaller slots rather than
+// gigabytes of them.
+constexpr std::size_t segment_budget = 32 * 1024 * 1024;
+
+transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t slots) {
+  transport::Shape shape;
+  if (plans.channels > 0) {
+    shape.channels = static_cast<int>(plans.channels);
+  }
+  if (slots > 0) {
+    shape.slots = static_cast<int>(slots);
+  }
+  if (plans.chunk_bytes > 0) {
+    shape.slot_bytes = shm::round_up(static_cast<std::size_t>(plans.chunk_bytes), 64);
+  }
+  while (shm::Layout(ranks, shape).segment_bytes() > segment_budget && shape.slot_bytes > 4096) {
+    shape.slot_bytes /= 2;
+    shape.inline_bytes = std::max<std::size_t>(shape.inline_bytes / 2, 1024);
+  }
+  return shape;
+}
+
+// The CPUs of all cards together.
+std::size_t cpus_of(const std::vector<RankCard>& cards) {
+  std::set<std::string> lists;
+  for (const RankCard& card : cards) {
+    lists.insert(card.host.cpus);
+  }
+  std::string all;
+  for (const std::string& list : lists) {
+    all += (all.empty() ? "" : ",") + list;
+  }
+  return std::max<std::size_t>(topology::count_cpus(all), 1);
+}
+
+engine::WaitPolicy wait_policy(const Settings& settings, std::size_t cpus, int ranks) {
+  engine::WaitPolicy policy = cpus < static_cast<std::size_t>(ranks)
+                                  ? engine::WaitPolicy::shared_processors()
+                                  : engine::WaitPolicy{};
+  if (settings.spin_us >= 0) {
+    policy.spin_ns = settings.spin_us * 1000;
+  }
+  if (settings.yield_us >= 0) {
+    policy.yield_ns = settings.yield_us * 1000;
+  }
+  return policy;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::connect(Process& process,
+                                                            const CommunicatorOptions& options) {
+  std::unique_ptr<Communicator> communicator(new Communicator(process, options));
+  if (const Status joined = communicator->join(); !joined) {
+    // Whoever waits for us learns why we will not come.
+    if (communicator->control_) {
+      communicator->fail_everywhere(options.rank, joined.error());
+    }
+    return Unexpected(joined.error());
+  }
+  return communicator;
+}
+
+Status Communicator::join() {
+  const Settings& settings = process_.settings();
+  RankCard mine{
+      .host = topology::read_host_identity(settings.host_id),
+      .fd_server = {},
+      .plans = {settings.algorithm, settings.protocol, settings.chunk_bytes, settings.channels},
+      .slots = settings.slots};
+  if (options_.ranks == 1) {
+    cards_.push_back(std::move(mine));
+    make_collectives();
+    return {};
+  }
+  const auto server = process_.fd_server();
+  if (!server) {
+    return Unexpected(server.error());
+  }
+  mine.fd_server = (*server)->address();
+  auto control = bootstrap::ControlChannel::connect(
+      process_.loop(),
+      {.id = options_.id,
+       .rank = options_.rank,
+       .size = options_.ranks,
+       .deadline = deadline_,
+       .init_timeout = options_.init_timeout,
+       .card = serialise(mine),
+       .network = process_.network(),
+       .library_version = GYRE_VERSION_CODE,
+       .on_failure = [this](const bootstrap::Failure& failure) { note_failure(failure); }});
+  if (!control) {
+    return Unexpected(std::move(control).error());
+  }
+  control_ = std::move(*control);
+  GYRE_TRY(read_cards());
+  GYRE_TRY(check_one_host());
+  std::vector<std::string> addresses;
+  for (const RankCard& card : cards_) {
+    addresses.push_back(card.fd_server);
+  }
+  GYRE_TRY(open_shared_memory(addresses));
+  make_collectives();
+  failure_->set_waker([this] {
+    collectives_->note_failure();
+    endpoint_->doorbell().ring();
+  });
+  // Nobody starts before everybody can be written to.
+  return control_->barrier(deadline_);
+}
+
+Status Communicator::read_cards() {
+  for (const net::Bytes& bytes : control_->cards()) {
+    auto card = parse_rank_card(bytes);
+    if (!card) {
+      return Unexpected(std::move(card).error());
+    }
+    cards_.push_back(std::move(*card));
+  }
+  if (cards_[static_cast<std::size_t>(options_.rank)].plans != cards_.front().plans) {
+    log::warn(log::Subsystem::env,
+              "GYRE_ALGO, GYRE_PROTO, GYRE_CHUNK or GYRE_CHANNELS differ between rank 0 and rank "
+              "{}: the values of rank 0 are used on all ranks.",
+              options_.rank);
+  }
+  return {};
+}
+
+Status Communicator::check_one_host() const {
+  const RankCard& mine = cards_[static_cast<std::size_t>(options_.rank)];
+  for (std::size_t rank = 0; rank < cards_.size(); ++rank) {
+    if (!topology::can_share_memory(mine.host, cards_[rank].host)) {
+      return fail(
+          Code::not_supported,
+          fmt::format("rank {} on {} and rank {} on {} cannot share memory: {} This version "
+                      "of Gyre has no network transport yet: all ranks must run on one host.",
+                      options_.rank, mine.host.host_name, rank, cards_[rank].host.host_name,
+                      topology::why_not_shared(mine.host, cards_[rank].host)));
+    }
+  }
+  return {};
+}
+
+Status Communicator::open_shared_memory(const std::vector<std::string>& addresses) {
+  const RankCard& first = cards_.front();
+  auto endpoint = shm::Endpoint::create(
+      **process_.fd_server(), {.rank = options_.rank,
+                               .shape = shape_for(options_.ranks, first.plans, first.slots),
+                               .addresses = addresses,
+                               .credentials = {.secret = options_.id.secret,
+                                               .epoch = options_.id.epoch,
+                                               .purpose = net::Purpose::transport,
+                                               .rank = static_cast<std::uint32_t>(options_.rank),
+                                               .library_version = GYRE_VERSION_CODE},
+                               .interrupted = [failure = failure_] { return failure->failed(); }});
+  if (!endpoint) {
+    return Unexpected(std::move(endpoint).error());
+  }
+  endpoint_ = std::move(*endpoint);
+  // All segments exist before the first is asked for.
+  GYRE_TRY(control_->barrier(deadline_));
+  const Status connected = endpoint_->connect(deadline_);
+  if (!connected && connected.error().code == Code::aborted) {
+    const auto cause = failure_->cause();
+    return Unexpected(cause ? cause->error : connected.error());
+  }
+  return connected;
+}
+
+void Communicator::make_collectives() {
+  const std::size_t cpus = cpus_of(cards_);
+  const RankCard& first = cards_.front();
+  collectives_ = std::make_unique<Collectives>(
+      CollectivesOptions{.rank = options_.rank,
+                         .ranks = options_.ranks,
+                         .plans = first.plans,
+                         .shape = shape_for(options_.ranks, first.plans, first.slots),
+                         .wait = wait_policy(process_.settings(), cpus, options_.ranks),
+                         .timeout_s = options_.timeout_s,
+                         .cpus = cpus},
+      CollectivesParts{.clock = process_.clock(),
+                       .failure = *failure_,
+                       .endpoint = endpoint_.get(),
+                       .regions = process_.regions(),
+                       .allocator = process_.allocator(),
+                       .fail_everywhere = [this](int culprit, const Error& error) {
+                         fail_everywhere(culprit, error);
+                       }});
+  log::info(log::Subsystem::init,
+            "rank {} of {} on {}: {} ranks on {} CPUs, {} bytes of shared segment", options_.rank,
+            options_.ranks, cards_[static_cast<std::size_t>(options_.rank)].host.host_name,
+            options_.ranks, cpus, endpoint_ ? endpoint_->segment_bytes() : 0);
+}
+
+}  // namespace gyre::core

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/prepared.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "collectives/all_reduce.h"
+#include "collectives/chooser.h"
+
+namespace gyre::core {
+namespace {
+
+// A mask of contributions has 64 bits: programs that name every rank in one step end there.
+constexpr int most_ranks_in_a_step = 64;
+
+plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
+                           const engine::Reduction& reduction) {
+  plan::ChoiceInput input{.bytes = key.count * size_of(key.type),
+                          .element_bytes = size_of(key.type),
+                          .ranks = context.ranks,
+                          .local_cpus = static_cast<int>(context.cpus),
+                          .direct_possible = key.direct,
+                          .slots = context.shape.slots,
+                          .algorithm = plan::parse_algorithm(context.settings.algorithm),
+                          .protocol = plan::parse_protocol(context.settings.protocol),
+                          .chunk_bytes = static_cast<std::uint64_t>(context.settings.chunk_bytes),
+                          .channels = static_cast<int>(context.settings.channels)};
+  if (input.protocol == plan::Protocol::direct && !key.direct) {
+    input.protocol.reset();  // the part of a call, or the call, that is not in mapped memory
+  }
+  if (context.ranks > most_ranks_in_a_step) {
+    input.algorithm = plan::Algorithm::ring;
+  } else if (reduction.user.function != nullptr && !reduction.user.commutative &&
+             input.algorithm != plan::Algorithm::one_shot) {
+    input.algorithm = plan::Algorithm::two_shot;  // a ring does not keep the order of ranks
+  }
+  return input;
+}
+
+// What this communicator's connections can carry.
+Status fit(plan::Choice& choice, const transport::Shape& shape) {
+  if (choice.protocol == plan::Protocol::flag_in_line) {
+    if (choice.algorithm != plan::Algorithm::one_shot) {
+      return fail(Code::invalid_usage,
+                  fmt::format("GYRE_ALGO={} cannot run over GYRE_PROTO=inline: only oneshot can.",
+                              plan::name_of(choice.algorithm)));
+    }
+    choice.channels = 1;
+    choice.slot_bytes = std::min<std::uint64_t>(choice.slot_bytes, shape.inline_bytes);
+  } else {
+    choice.channels = std::min(choice.channels, shape.channels);
+    choice.slot_bytes = std::min<std::uint64_t>(choice.slot_bytes, shape.slot_bytes);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& context,
+                                                     const PrepareKey& key,
+                                                     const engine::Reduction& reduction,
+                                                     int common_op, bool same_scale) {
+  auto choice = plan::choose_all_reduce(question(context, key, reduction));
+  if (!choice) {
+    return Unexpected(std::move(choice).error());
+  }
+  GYRE_TRY(fit(*choice, context.shape));
+  const plan::Plan plan =
+      plan::describe_all_reduce(choice->algorithm, choice->protocol, context.ranks);
+  const bool direct = choice->protocol == plan::Protocol::direct;
+  const Call call{.collective = plan::Collective::all_reduce,
+                  .type = key.type,
+                  .op = common_op,
+                  .root = -1,
+                  .count = key.count};
+  auto prepared = std::unique_ptr<Prepared>(new Prepared{
+      .key = key,
+      .call = call,
+      .encoded = encode(call),
+      .tag = signature(call),
+      .bytes = key.count * size_of(key.type),
+      .direct_allowed =
+          (same_scale || !reduction.scaled) &&
+          (context.settings.protocol.empty() || context.settings.protocol == "direct"),
+      .title = plan::title(plan),
+      .program =
+          engine::CompiledProgram(plan::all_reduce_program(choice->algorithm, choice->protocol,
+                                                           context.rank, context.ranks),
+                                  choice->protocol),
+      .geometry = plan::Geometry({.count = key.count,
+                                  .element_bytes = size_of(key.type),
+                                  .blocks = static_cast<std::uint64_t>(plan.blocks),
+                                  .slot_bytes = direct ? plan::unbounded_slot : choice->slot_bytes,
+                                  .channels = static_cast<std::uint64_t>(choice->channels)}),
+      .combiner = engine::Combiner(reduction, context.ranks)});
+  log::info(log::Subsystem::tuning, "{}: {}, {} channels, chunks of {} bytes: {}", describe(call),
+            prepared->title, choice->channels, choice->slot_bytes, choice->reason);
+  return prepared;
+}
+
+}  // namespace gyre::core

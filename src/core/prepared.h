@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// A call made ready to run: the plan that was chosen, compiled, with its geometry and kernels.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/status.h"
+#include "collectives/geometry.h"
+#include "core/call.h"
+#include "engine/combiner.h"
+#include "engine/executor.h"
+
+namespace gyre::core {
+
+// The settings that decide about plans: rank 0's hold on all ranks.
+struct PlanSettings {
+  std::string algorithm;  // "" : chosen
+  std::string protocol;
+  std::int64_t chunk_bytes = 0;
+  std::int64_t channels = 0;
+  friend bool operator==(const PlanSettings&, const PlanSettings&) = default;
+};
+
+struct PrepareKey {
+  std::uint64_t count = 0;
+  DataType type = DataType::float32;
+  bool direct = false;
+  std::int32_t op = 0;
+  friend bool operator==(const PrepareKey&, const PrepareKey&) = default;
+};
+
+struct PrepareKeyHash {
+  std::size_t operator()(const PrepareKey& key) const {
+    const std::uint64_t word = key.count * 0x9e3779b97f4a7c15ULL ^
+                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.op)) << 8 ^
+                               static_cast<std::uint64_t>(key.type) << 1 ^ (key.direct ? 1U : 0U);
+    return word ^ word >> 29;
+  }
+};
+
+struct Prepared {
+  PrepareKey key;
+  Call call;
+  EncodedCall encoded{};
+  std::uint32_t tag = 0;
+  std::uint64_t bytes = 0;
+  bool direct_allowed = false;  // the operation may be done in mapped memory
+  std::string title;            // "twoshot/staged"
+  engine::CompiledProgram program;
+  plan::Geometry geometry;
+  engine::Combiner combiner;
+};
+
+struct PrepareContext {
+  int rank = 0;
+  int ranks = 1;
+  std::size_t cpus = 1;  // that the ranks of this host may use, together
+  transport::Shape shape;
+  PlanSettings settings;
+};
+
+// Chooses, builds and compiles. `reduction` is what key.op means on key.type; `common_op` its
+// number as all ranks know it; `same_scale`: every rank scales alike.
+Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& context,
+                                                     const PrepareKey& key,
+                                                     const engine::Reduction& reduction,
+                                                     int common_op, bool same_scale);
+
+}  // namespace gyre::core

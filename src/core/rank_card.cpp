@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rank_card.h"
+
+#include <fmt/core.h>
+
+namespace gyre::core {
+namespace {
+
+constexpr std::uint16_t card_version = 1;
+
+}  // namespace
+
+net::Bytes serialise(const RankCard& card) {
+  net::ByteWriter writer;
+  writer.u16(card_version);
+  writer.blob(topology::serialise(card.host));
+  writer.text(card.fd_server);
+  writer.text(card.plans.algorithm);
+  writer.text(card.plans.protocol);
+  writer.u64(static_cast<std::uint64_t>(card.plans.chunk_bytes));
+  writer.u64(static_cast<std::uint64_t>(card.plans.channels));
+  writer.u64(static_cast<std::uint64_t>(card.slots));
+  return writer.take();
+}
+
+Result<RankCard> parse_rank_card(net::ByteView bytes) {
+  net::ByteReader reader(bytes);
+  if (const std::uint16_t version = reader.u16(); version != card_version) {
+    return fail(Code::invalid_usage,
+                fmt::format("a rank's card has version {}, this library reads version {}: the "
+                            "ranks run different versions of Gyre.",
+                            version, card_version));
+  }
+  auto host = topology::parse_host_identity(reader.blob());
+  if (!host) {
+    return Unexpected(std::move(host).error());
+  }
+  RankCard card{.host = std::move(*host), .fd_server = {}, .plans = {}, .slots = 0};
+  card.fd_server = reader.text();
+  card.plans.algorithm = reader.text();
+  card.plans.protocol = reader.text();
+  card.plans.chunk_bytes = static_cast<std::int64_t>(reader.u64());
+  card.plans.channels = static_cast<std::int64_t>(reader.u64());
+  card.slots = static_cast<std::int64_t>(reader.u64());
+  if (!reader.complete()) {
+    return fail(Code::internal_error,
+                fmt::format("a rank's card of {} bytes does not have the layout of version {}.",
+                            bytes.size(), card_version));
+  }
+  return card;
+}
+
+}  // namespace gyre::core
