@@ -131,17 +131,20 @@ struct Float8E5M2 {
 //   template <> inline constexpr gyreDataType_t gyre::data_type<my_half> = gyreFloat16;
 template <typename T>
 inline constexpr gyreDataType_t data_type = [] {
-  constexpr bool is_signed = std::is_signed_v<T>;
   if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool> || std::is_same_v<T, char>) {
     return gyreNumTypes;
-  } else if constexpr (sizeof(T) == 1) {
-    return is_signed ? gyreInt8 : gyreUint8;
-  } else if constexpr (sizeof(T) == 4) {
-    return is_signed ? gyreInt32 : gyreUint32;
-  } else if constexpr (sizeof(T) == 8) {
-    return is_signed ? gyreInt64 : gyreUint64;
   } else {
-    return gyreNumTypes;
+    constexpr bool is_signed = std::is_signed_v<T>;
+    switch (sizeof(T)) {
+      case 1:
+        return is_signed ? gyreInt8 : gyreUint8;
+      case 4:
+        return is_signed ? gyreInt32 : gyreUint32;
+      case 8:
+        return is_signed ? gyreInt64 : gyreUint64;
+      default:
+        return gyreNumTypes;
+    }
   }
 }();
 template <>

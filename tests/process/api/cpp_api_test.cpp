@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // gyre.hpp: what its types accept, and one job that walks through it.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gyre/gyre.hpp>
 
@@ -16,8 +15,6 @@
 
 namespace gyre::test {
 namespace {
-
-using testing::HasSubstr;
 
 static_assert(data_type<std::int8_t> == gyreInt8);
 static_assert(data_type<unsigned char> == gyreUint8);
