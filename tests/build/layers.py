@@ -24,8 +24,8 @@ MAY_INCLUDE = {
 # Single headers that more layers may include: types without behaviour.
 COMMON_HEADERS = {"memory/types.h": ["collectives"]}
 
-# Only core, which implements it, sees the public interface from inside.
-PUBLIC_HEADER_LAYERS = ["core"]
+# core implements the public interface, and engine calls the functions that users hand in with it.
+PUBLIC_HEADER_LAYERS = ["core", "engine"]
 # These see Gyre as a user does.
 PUBLIC_ONLY_FOLDERS = ["perf", "plugins", "tests/process", "tests/support", "include"]
 # Micro-benchmarks of one layer.
