@@ -17,7 +17,7 @@ namespace gyre {
 namespace {
 
 constexpr std::array<std::size_t, 4> sizes = {4096, 32768, 1 << 20, 16 << 20};
-constexpr std::size_t most_buffers = 4;
+constexpr std::size_t most_buffers = 5;
 
 // Page-aligned memory, written to so that it is there; every buffer at another offset in its page,
 // because sources at equal offsets compete for the same cache sets.
@@ -69,7 +69,7 @@ void run_reduce(benchmark::State& state, DataType type, ReduceOp op, Shape shape
                 std::size_t bytes) {
   Buffers buffers(bytes);
   const std::array<const std::byte*, 3> sources = {buffers[0], buffers[1], buffers[2]};
-  const std::array<std::byte*, 2> destinations = {buffers[0], buffers[3]};
+  const std::array<std::byte*, 2> destinations = {buffers[3], buffers[4]};
   const ReduceKernel kernel = reduce_kernel(type, op);
   for ([[maybe_unused]] auto _ : state) {
     kernel(std::span(destinations).first(shape.destinations),

@@ -67,7 +67,7 @@ using WordTag = hn::RebindToUnsigned<FloatTag>;
 using SignedWordTag = hn::RebindToSigned<FloatTag>;
 using FloatVector = hn::Vec<FloatTag>;
 
-// Formats whose elements are combined as float32; encode expects the canonical NaN if any.
+// encode expects the canonical NaN if any.
 template <DataType type>
 struct Format : PlainFormat<typename Element<type>::Stored> {};
 
@@ -121,13 +121,15 @@ struct Format<DataType::bfloat16> {
   }
 };
 
-// The parts that both 8-bit floats share. They widen by way of float16, which holds all of their
-// values, but are rounded straight from float32: rounding twice would not be the nearest.
+// The parts that both 8-bit floats share. float16 holds all of their values, so they widen by way
+// of it, and narrow by way of it once the float32 has been rounded to a value that they have:
+// rounding to float16 first would be rounding twice.
 template <const SmallFloatFormat& format>
 struct Float8Format {
   using ByteTag = hn::Rebind<std::uint8_t, FloatTag>;
-  using ShortTag = hn::Rebind<std::uint16_t, FloatTag>;
+  using ShortTag = hn::Rebind<std::int16_t, FloatTag>;
   using HalfTag = hn::Rebind<hwy::float16_t, FloatTag>;
+  using Shorts = hn::Vec<ShortTag>;
   using Wide = FloatVector;
   using Factor = float;
   using RawTag = ByteTag;
@@ -136,67 +138,61 @@ struct Float8Format {
   static HWY_INLINE Wide splat(float value) { return hn::Set(FloatTag(), value); }
 
  protected:
-  using Words = hn::Vec<SignedWordTag>;
-  static constexpr int dropped_bits = small_float::float32_mantissa_bits - format.mantissa_bits;
+  static HWY_INLINE Wide from_half(Shorts half) {
+    return hn::PromoteTo(FloatTag(), hn::BitCast(HalfTag(), half));
+  }
+  static HWY_INLINE Shorts to_half(Wide wide) {
+    return hn::BitCast(ShortTag(), hn::DemoteTo(HalfTag(), wide));
+  }
 
-  // Magnitude bits of the result for a finite `magnitude`, saturated.
-  static HWY_INLINE Words finite_code(Words magnitude) {
+  static HWY_INLINE Wide clamp(Wide value) {
+    const float largest = small_float::widen(format.largest_code, format);
+    const FloatTag tag;
+    return hn::Max(hn::Min(value, hn::Set(tag, largest)), hn::Set(tag, -largest));
+  }
+
+  // The nearest value of the format, for a magnitude up to its largest. A number is added whose
+  // last mantissa bit is worth what the last one of the result is, so that the floating-point adder
+  // rounds, and is taken away again. It is 1.5 times a power of two, to have the same last bit
+  // after adding a negative value. Infinity and NaN come back as they are.
+  static HWY_INLINE Wide round(Wide value) {
+    constexpr int mantissa_bits = small_float::float32_mantissa_bits;
+    constexpr std::int32_t smallest_exponent = (small_float::float32_bias + 1 - format.bias)
+                                               << mantissa_bits;
+    constexpr std::int32_t step_to_adder =
+        ((mantissa_bits - format.mantissa_bits) << mantissa_bits) + (1 << (mantissa_bits - 1));
     const SignedWordTag tag;
-    const auto is_odd = hn::And(hn::ShiftRight<dropped_bits>(magnitude), hn::Set(tag, 1));
-    const auto half = hn::Set(tag, (1 << (dropped_bits - 1)) - 1);
-    const auto rebias =
-        hn::Set(tag, (small_float::float32_bias - format.bias) << format.mantissa_bits);
-    const auto normal =
-        hn::Sub(hn::ShiftRight<dropped_bits>(hn::Add(magnitude, hn::Add(half, is_odd))), rebias);
-    const auto smallest_normal = hn::Set(tag, (small_float::float32_bias - format.bias + 1)
-                                                  << small_float::float32_mantissa_bits);
-    const auto code =
-        hn::IfThenElse(hn::Lt(magnitude, smallest_normal), subnormal_code(magnitude), normal);
-    return hn::Min(code, hn::Set(tag, static_cast<std::int32_t>(format.largest_code)));
+    const auto exponent = hn::Max(exponent_of(value), hn::Set(tag, smallest_exponent));
+    const auto adder = hn::BitCast(FloatTag(), hn::Add(exponent, hn::Set(tag, step_to_adder)));
+    const auto rounded = hn::Sub(hn::Add(value, adder), adder);
+    return hn::OrAnd(rounded, value, hn::Set(FloatTag(), -0.0F));  // for what rounds to -0
   }
 
-  static HWY_INLINE Words magnitude_of(Wide wide) {
-    return hn::And(hn::BitCast(SignedWordTag(), wide), hn::Set(SignedWordTag(), 0x7fffffff));
-  }
-
-  static HWY_INLINE Raw with_sign(Words code, Wide wide) {
-    const auto words = hn::BitCast(WordTag(), wide);
-    const auto sign = hn::And(hn::ShiftRight<24>(words), hn::Set(WordTag(), 0x80U));
-    return hn::TruncateTo(ByteTag(), hn::Or(hn::BitCast(WordTag(), code), sign));
-  }
-
- private:
-  // Adding a power of two whose last mantissa bit is worth the smallest subnormal makes the
-  // floating-point adder round; the integer is then what was added to the bits of that power.
-  static HWY_INLINE Words subnormal_code(Words magnitude) {
-    constexpr std::int32_t power = (small_float::float32_bias + 1 - format.bias + dropped_bits)
-                                   << small_float::float32_mantissa_bits;
-    const auto bits = hn::Set(SignedWordTag(), power);
-    const auto sum = hn::Add(hn::BitCast(FloatTag(), magnitude), hn::BitCast(FloatTag(), bits));
-    return hn::Sub(hn::BitCast(SignedWordTag(), sum), bits);
+  static HWY_INLINE hn::Vec<SignedWordTag> exponent_of(Wide value) {
+    return hn::And(hn::BitCast(SignedWordTag(), value), hn::Set(SignedWordTag(), 0x7f800000));
   }
 };
 
 template <>
 struct Format<DataType::float8e4m3> : Float8Format<float8e4m3_format> {
-  // As float16 the exponent is read with a bias that is larger by 8.
+  // As float16 the same bits have an exponent that is smaller by 8, and NaN would be 480.
   static HWY_INLINE Wide decode(Raw raw) {
     const ShortTag tag;
-    const auto code = hn::PromoteTo(tag, raw);
-    const auto sign = hn::ShiftLeft<8>(hn::And(code, hn::Set(tag, 0x80)));
+    const auto code = hn::BitCast(tag, hn::PromoteTo(hn::RebindToUnsigned<ShortTag>(), raw));
     const auto magnitude = hn::And(code, hn::Set(tag, 0x7f));
-    const auto nan = hn::Set(tag, 0x7e00);
-    const auto half = hn::IfThenElse(hn::Eq(magnitude, hn::Set(tag, 0x7f)), nan,
+    const auto sign = hn::ShiftLeft<8>(hn::Xor(code, magnitude));
+    const auto half = hn::IfThenElse(hn::Eq(magnitude, hn::Set(tag, 0x7f)), hn::Set(tag, 0x7e00),
                                      hn::Or(sign, hn::ShiftLeft<7>(magnitude)));
-    const auto value = hn::PromoteTo(FloatTag(), hn::BitCast(HalfTag(), half));
-    return hn::Mul(value, hn::Set(FloatTag(), 256.0F));
+    return hn::Mul(from_half(half), hn::Set(FloatTag(), 0x1p8F));
   }
   static HWY_INLINE Raw encode(Wide wide) {
-    const auto magnitude = magnitude_of(wide);
-    const auto is_nan = hn::Gt(magnitude, hn::Set(SignedWordTag(), 0x7f800000));
-    const auto code =
-        hn::IfThenElse(is_nan, hn::Set(SignedWordTag(), 0x7f), finite_code(magnitude));
-    return with_sign(code, wide);
+    const auto number = hn::Mul(round(clamp(wide)), hn::Set(FloatTag(), 0x1p-8F));
+    const auto nan = hn::Set(FloatTag(), 480.0F * 0x1p-8F);
+    const auto half = to_half(hn::IfThenElse(hn::IsNaN(wide), nan, number));
+    const ShortTag tag;
+    const auto magnitude = hn::And(hn::ShiftRight<7>(half), hn::Set(tag, 0x7f));
+    const auto code = hn::OrAnd(magnitude, hn::ShiftRight<8>(half), hn::Set(tag, 0x80));
+    return hn::DemoteTo(ByteTag(), code);
   }
 };
 
@@ -204,16 +200,14 @@ template <>
 struct Format<DataType::float8e5m2> : Float8Format<float8e5m2_format> {
   // The upper half of a float16.
   static HWY_INLINE Wide decode(Raw raw) {
-    const auto half = hn::ShiftLeft<8>(hn::PromoteTo(ShortTag(), raw));
-    return hn::PromoteTo(FloatTag(), hn::BitCast(HalfTag(), half));
+    const auto code = hn::PromoteTo(hn::RebindToUnsigned<ShortTag>(), raw);
+    return from_half(hn::BitCast(ShortTag(), hn::ShiftLeft<8>(code)));
   }
   static HWY_INLINE Raw encode(Wide wide) {
-    const SignedWordTag tag;
-    const auto magnitude = magnitude_of(wide);
-    const auto is_special = hn::Gt(magnitude, hn::Set(tag, 0x7f7fffff));
-    // Infinity and the canonical NaN keep the upper bits of theirs.
-    const auto special = hn::And(hn::ShiftRight<dropped_bits>(magnitude), hn::Set(tag, 0x7f));
-    return with_sign(hn::IfThenElse(is_special, special, finite_code(magnitude)), wide);
+    const auto is_special = hn::Eq(exponent_of(wide), hn::Set(SignedWordTag(), 0x7f800000));
+    const auto number = hn::IfThenElse(hn::RebindMask(FloatTag(), is_special), wide, clamp(wide));
+    const auto half = hn::BitCast(hn::RebindToUnsigned<ShortTag>(), to_half(round(number)));
+    return hn::DemoteTo(ByteTag(), hn::BitCast(ShortTag(), hn::ShiftRight<8>(half)));
   }
 };
 
