@@ -52,13 +52,24 @@ HWY_INLINE V multiply(V a, V b) {
   }
 }
 
-// Processors differ in which operand the minimum is when one is NaN or both are zeros. The two
-// orders together see both operands then, and are equal otherwise: ORed they give NaN if there is
-// one, and -0 if there is one.
+// On x86 the minimum is the second operand when one is NaN or both are zeros. The two orders
+// together then see both operands, and are equal otherwise: ORed they give NaN if there is one, and
+// -0 if there is one. Elsewhere the minimum knows about zeros, but may prefer the number to the
+// NaN.
+template <class V>
+HWY_INLINE V float_minimum(V a, V b) {
+  const V number = hn::Or(hn::Min(a, b), hn::Min(b, a));
+#if HWY_ARCH_X86
+  return number;
+#else
+  return hn::IfThenElse(hn::IsNaN(a), a, hn::IfThenElse(hn::IsNaN(b), b, number));
+#endif
+}
+
 template <class V>
 HWY_INLINE V minimum(V a, V b) {
   if constexpr (is_float_vector<V>) {
-    return hn::Or(hn::Min(a, b), hn::Min(b, a));
+    return float_minimum(a, b);
   } else {
     return hn::Min(a, b);
   }
