@@ -176,7 +176,7 @@ Status destroy(gyreComm_t comm) {
   if (!process->forked() && !use.get()->failure().failed()) {
     finalized = use.get()->finalize();
   }
-  const auto communicator = process->communicators().remove(use);
+  const auto communicator = process->communicators().remove(std::move(use));
   return finalized;
 }
 
@@ -189,7 +189,7 @@ Status abort(gyreComm_t comm) {
   for (;;) {
     auto use = process->communicators().enter(ticket_of(comm));
     if (use.get() != nullptr) {
-      const auto communicator = process->communicators().remove(use);
+      const auto communicator = process->communicators().remove(std::move(use));
       return {};
     }
     if (use.entry() == Entry::unknown) {

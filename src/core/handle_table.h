@@ -20,9 +20,12 @@ enum class Entry : std::uint8_t { entered, unknown, in_use };
 
 template <typename T, std::uint64_t kind>
 class HandleTable {
+  static_assert(kind > 0 && kind < 128);
+
   struct Slot {
-    std::atomic<std::uint64_t> ticket{0};
-    std::atomic<bool> in_use{false};
+    // The ticket, and `busy` while somebody is inside; 0: no object. In one word, so that the slot
+    // of a removed object is fit for a new one in the same moment.
+    std::atomic<std::uint64_t> state{0};
     std::unique_ptr<T> object;
     std::uint64_t generation = 0;
   };
@@ -32,12 +35,15 @@ class HandleTable {
   class Use {
    public:
     Use() = default;
-    Use(Use&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)), entry_(other.entry_) {}
+    Use(Use&& other) noexcept
+        : slot_(std::exchange(other.slot_, nullptr)),
+          ticket_(other.ticket_),
+          entry_(other.entry_) {}
     Use& operator=(Use&&) = delete;
     ~Use() {
       if (slot_ != nullptr) {
         // release: what was done inside is visible to the next one who enters.
-        slot_->in_use.store(false, std::memory_order_release);
+        slot_->state.store(ticket_, std::memory_order_release);
       }
     }
     [[nodiscard]] Entry entry() const { return entry_; }
@@ -46,8 +52,9 @@ class HandleTable {
    private:
     friend class HandleTable;
     explicit Use(Entry entry) : entry_(entry) {}
-    explicit Use(Slot* slot) : slot_(slot), entry_(Entry::entered) {}
+    Use(Slot* slot, std::uint64_t ticket) : slot_(slot), ticket_(ticket), entry_(Entry::entered) {}
     Slot* slot_ = nullptr;
+    std::uint64_t ticket_ = 0;
     Entry entry_ = Entry::unknown;
   };
 
@@ -69,23 +76,22 @@ class HandleTable {
     slot.object = std::move(object);
     const std::uint64_t ticket = kind << 56 | (++slot.generation & generation_mask) << 16 | index;
     // release: whoever finds the ticket finds the object behind it.
-    slot.ticket.store(ticket, std::memory_order_release);
+    slot.state.store(ticket, std::memory_order_release);
     return ticket;
   }
 
   [[nodiscard]] Use enter(std::uint64_t ticket) {
-    Slot& slot = slots_[ticket & index_mask];
-    if (ticket == 0 || slot.ticket.load(std::memory_order_acquire) != ticket) {
+    if (ticket >> 56 != kind) {
       return Use(Entry::unknown);
     }
-    // acquire: pairs with the release of ~Use.
-    if (slot.in_use.exchange(true, std::memory_order_acquire)) {
-      return Use(Entry::in_use);
+    Slot& slot = slots_[ticket & index_mask];
+    std::uint64_t state = ticket;
+    // acquire: pairs with the release of ~Use and of add.
+    if (slot.state.compare_exchange_strong(state, ticket | busy, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) {
+      return Use(&slot, ticket);
     }
-    Use use(&slot);
-    // Removed between the first look and the entry?
-    return slot.ticket.load(std::memory_order_acquire) == ticket ? std::move(use)
-                                                                 : Use(Entry::unknown);
+    return Use(state == (ticket | busy) ? Entry::in_use : Entry::unknown);
   }
 
   // Calls function(T&) on an object that may be in use, and that stays alive meanwhile. False when
@@ -93,8 +99,9 @@ class HandleTable {
   template <typename Function>
   bool with_locked(std::uint64_t ticket, Function&& function) {
     const std::lock_guard lock(mutex_);
-    Slot& slot = slots_[ticket & index_mask];
-    if (ticket == 0 || slot.ticket.load(std::memory_order_acquire) != ticket) {
+    const Slot& slot = slots_[ticket & index_mask];
+    // relaxed: objects come and go under the lock.
+    if (ticket >> 56 != kind || (slot.state.load(std::memory_order_relaxed) & ~busy) != ticket) {
       return false;
     }
     function(*slot.object);
@@ -102,14 +109,17 @@ class HandleTable {
   }
 
   // Takes the object that is being used out of the table; its ticket is dead from here on.
-  [[nodiscard]] std::unique_ptr<T> remove(const Use& use) {
+  [[nodiscard]] std::unique_ptr<T> remove(Use use) {
     const std::lock_guard lock(mutex_);
-    use.slot_->ticket.store(0, std::memory_order_release);
-    free_.push_back(static_cast<std::uint64_t>(use.slot_ - slots_.get()));
-    return std::move(use.slot_->object);
+    Slot& slot = *std::exchange(use.slot_, nullptr);
+    // relaxed: whoever fills the slot again does so under the lock.
+    slot.state.store(0, std::memory_order_relaxed);
+    free_.push_back(static_cast<std::uint64_t>(&slot - slots_.get()));
+    return std::move(slot.object);
   }
 
  private:
+  static constexpr std::uint64_t busy = std::uint64_t{1} << 63;
   static constexpr std::uint64_t capacity = 1 << 16;
   static constexpr std::uint64_t index_mask = capacity - 1;
   static constexpr std::uint64_t generation_mask = (std::uint64_t{1} << 40) - 1;
