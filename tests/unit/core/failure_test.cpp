@@ -46,7 +46,7 @@ TEST(FailureState, AWakerThatWasTakenBackIsNotCalled) {
 
 // Whoever waits on the word alone finds a complete cause, and all find the same one.
 TEST(FailureState, ManyThreadsAgreeOnOneCause) {
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 50; ++round) {
     FailureState failure;
     std::vector<int> seen(4, -1);
     std::vector<std::thread> threads;
