@@ -14,8 +14,13 @@ RegionAllocator::~RegionAllocator() {
   for (const auto& [begin, allocation] : allocations_) {
     (void)table_.remove(allocation.id);
   }
+  // The user's memory may be in use, by any thread, or freed and used for something else: copying
+  // it now could lose what is written meanwhile. It stays as it is, shared with nobody new.
   for (auto& [buffer, sharing] : sharings_) {
-    (void)give_back(sharing);
+    if (sharing.pages) {
+      table_.forget(sharing.id);
+      sharing.pages->abandon();
+    }
   }
 }
 
@@ -120,7 +125,7 @@ Status RegionAllocator::give_back(Sharing& sharing) {
     return {};
   }
   GYRE_TRY(make_private(sharing.pages->begin(), sharing.pages->bytes(), sharing.pages->fd()));
-  const Status removed = table_.remove(std::exchange(sharing.id, 0));
+  Status removed = table_.remove(std::exchange(sharing.id, 0));
   sharing.pages->abandon();
   return removed;
 }

@@ -22,7 +22,7 @@ class RegionAllocator {
   explicit RegionAllocator(RegionTable& table);
   RegionAllocator(const RegionAllocator&) = delete;
   RegionAllocator& operator=(const RegionAllocator&) = delete;
-  // Unmaps what was never freed; shared ranges become private memory again.
+  // Unmaps what was never freed; ranges that are still shared in place stay valid as they are.
   ~RegionAllocator();
 
   // Zeroed, page aligned, committed; peers can map it.

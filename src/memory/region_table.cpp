@@ -138,19 +138,32 @@ Result<RegionId> RegionTable::add(void* address, std::size_t bytes, int fd, Regi
   return region.id;
 }
 
-Status RegionTable::remove(RegionId id) {
-  const std::scoped_lock lock(mutex_);
+std::optional<Region> RegionTable::take(RegionId id) {
   const auto found = find_id(id);
   if (found == sorted_.end()) {
-    return fail(Code::invalid_argument, fmt::format("No shared memory has the id {}.", id));
+    return std::nullopt;
   }
   const Region region = *found;
   sorted_.erase(found);
   publish(sorted_);
+  return region;
+}
+
+void RegionTable::forget(RegionId id) {
+  const std::scoped_lock lock(mutex_);
+  (void)take(id);
+}
+
+Status RegionTable::remove(RegionId id) {
+  const std::scoped_lock lock(mutex_);
+  const auto region = take(id);
+  if (!region) {
+    return fail(Code::invalid_argument, fmt::format("No shared memory has the id {}.", id));
+  }
   // Under the lock, so that no export can come between. The size stays: a peer's stale access reads
   // zeros and is not killed.
-  while (::fallocate(region.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
-                     static_cast<off_t>(region.bytes)) != 0) {
+  while (::fallocate(region->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                     static_cast<off_t>(region->bytes)) != 0) {
     if (errno != EINTR) {
       return system_failure("fallocate(FALLOC_FL_PUNCH_HOLE)");
     }

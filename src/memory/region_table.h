@@ -56,6 +56,8 @@ class RegionTable {
   // Forgets the region and gives its pages back to the system, even if a peer still maps them.
   // Nobody here may need their contents any more.
   Status remove(RegionId id);
+  // Forgets the region; its pages stay as they are. An unknown id: nothing to do.
+  void forget(RegionId id);
 
   // The region that holds all of [pointer, pointer + bytes).
   [[nodiscard]] std::optional<RegionSlice> find(const void* pointer, std::size_t bytes) const;
@@ -73,6 +75,8 @@ class RegionTable {
  private:
   struct Snapshot;
 
+  // Removes and publishes; the caller holds mutex_.
+  std::optional<Region> take(RegionId id);
   void publish(const std::vector<Region>& sorted);
   [[nodiscard]] std::vector<Region>::const_iterator find_id(RegionId id) const;
 

@@ -155,6 +155,12 @@ Unexpected could_not_map(std::string_view doing, std::size_t bytes, Error cause)
                           doing, bytes, cause.message));
 }
 
+Unexpected pages_lost(const std::byte* begin, std::size_t bytes, const Error& cause) {
+  return fail(Code::internal_error,
+              fmt::format("The kernel took the pages [{}, +{}) away and gave none back ({}).",
+                          static_cast<const void*>(begin), bytes, cause.message));
+}
+
 Status map_over(const SharedSegment& segment, std::byte* begin, std::size_t bytes, int protection) {
   void* mapped = ::mmap(begin, bytes, protection, MAP_SHARED | MAP_FIXED, segment.fd(), 0);
   if (mapped != MAP_FAILED) {
@@ -164,9 +170,7 @@ Status map_over(const SharedSegment& segment, std::byte* begin, std::size_t byte
   if (is_hole(begin, bytes)) {
     const Result<void*> back = map_private(begin, bytes);
     if (!back) {
-      return fail(Code::internal_error,
-                  fmt::format("The kernel took the pages [{}, +{}) away and gave none back ({}).",
-                              static_cast<void*>(begin), bytes, back.error().message));
+      return pages_lost(begin, bytes, back.error());
     }
     std::memcpy(begin, segment.data(), bytes);
   }
@@ -184,8 +188,9 @@ Status make_private(std::byte* begin, std::size_t bytes, int fd) {
     return could_not_map("Taking back shared memory of", bytes, system_failure("mmap").value());
   }
   if (Result<void*> mapped = map_private(begin, bytes); !mapped) {
-    if (is_hole(begin, bytes)) {
-      ::mmap(begin, bytes, *protection, MAP_SHARED | MAP_FIXED, fd, 0);
+    if (is_hole(begin, bytes) &&
+        ::mmap(begin, bytes, *protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+      return pages_lost(begin, bytes, mapped.error());
     }
     return could_not_map("Taking back shared memory of", bytes, std::move(mapped).error());
   }

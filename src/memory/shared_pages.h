@@ -42,7 +42,7 @@ class SharedInPlace {
   // and nothing is lost. Also the way out of an abort: peers that did not confirm may go on writing
   // the old pages. Idempotent.
   [[nodiscard]] Status restore();
-  // Only forgets the pages: somebody else made them private.
+  // Only forgets the pages: somebody else made them private, or they stay shared for good.
   void abandon() { fd_.reset(); }
 
  private:

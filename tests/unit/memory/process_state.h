@@ -11,9 +11,15 @@
 #include <fstream>
 #include <string>
 
+// g++ defines the names, clang++ answers the questions.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 #define GYRE_TEST_SANITIZED 1
-#else
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define GYRE_TEST_SANITIZED 1
+#endif
+#endif
+#ifndef GYRE_TEST_SANITIZED
 #define GYRE_TEST_SANITIZED 0
 #endif
 

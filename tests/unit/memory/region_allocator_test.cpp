@@ -72,25 +72,28 @@ TEST_F(RegionAllocatorTest, RefusesZeroAndMoreThanThereIs) {
 
 TEST_F(RegionAllocatorTest, SharedRangesAreCountedAndGivenBack) {
   std::vector<char> buffer(100'000, 'x');
-  const auto first = allocator_.share(buffer.data(), buffer.size());
+  // Never at the beginning of a page: malloc aligns to more than one byte.
+  char* const range = buffer.data() + 1;
+  const std::size_t size = buffer.size() - 1;
+  const auto first = allocator_.share(range, size);
   ASSERT_TRUE(first) << first.error().message;
-  const auto second = allocator_.share(buffer.data(), buffer.size());
+  const auto second = allocator_.share(range, size);
   ASSERT_TRUE(second);
   EXPECT_EQ(*first, *second);
-  const auto part = table_.find_part(buffer.data(), buffer.size());
+  const auto part = table_.find_part(range, size);
   ASSERT_TRUE(part);
   EXPECT_EQ(part->slice.id, *first);
   EXPECT_GT(part->bytes, 90'000u);
   const PeerMapping peer = map_region(table_, *first);
   peer.data()[0] = std::byte{'y'};
-  ASSERT_TRUE(allocator_.unshare(buffer.data(), buffer.size()));
+  ASSERT_TRUE(allocator_.unshare(range, size));
   EXPECT_TRUE(table_.get(*first));
-  ASSERT_TRUE(allocator_.unshare(buffer.data(), buffer.size()));
+  ASSERT_TRUE(allocator_.unshare(range, size));
   EXPECT_FALSE(table_.get(*first));
-  EXPECT_FALSE(allocator_.unshare(buffer.data(), buffer.size()));
-  EXPECT_TRUE(is_private(buffer.data() + part->head));
-  EXPECT_EQ(buffer[part->head], 'y');
-  EXPECT_EQ(buffer[0], 'x');
+  EXPECT_FALSE(allocator_.unshare(range, size));
+  EXPECT_TRUE(is_private(range + part->head));
+  EXPECT_EQ(range[part->head], 'y');
+  EXPECT_EQ(range[0], 'x');
   // The pages behind the stale mapping went back to the system.
   EXPECT_EQ(peer.data()[0], std::byte{0});
 }
@@ -106,6 +109,8 @@ TEST_F(RegionAllocatorTest, RefusesAnotherRangeThatOverlaps) {
     EXPECT_THAT(id.error().message, HasSubstr("overlap"));
   }
   EXPECT_TRUE(allocator_.share(buffer.data() + 51'000, 40'000));
+  EXPECT_TRUE(allocator_.unshare(buffer.data() + 51'000, 40'000));
+  EXPECT_TRUE(allocator_.unshare(buffer.data() + 1000, 50'000));
 }
 
 TEST_F(RegionAllocatorTest, SmallRangesAreStagedAndAllocatedOnesAreSharedAlready) {
@@ -184,18 +189,22 @@ TEST_F(RegionAllocatorTest, AThousandLeaveNothing) {
   }
 }
 
-TEST(RegionAllocatorEnd, WhatWasNotGivenBackIsTakenBack) {
+TEST(RegionAllocatorEnd, SharedRangesThatWereNotGivenBackStayValid) {
   std::vector<char> buffer(100'000, 'x');
   const std::size_t descriptors = test::open_descriptors();
   {
     RegionTable table;
-    RegionAllocator allocator(table);
-    ASSERT_TRUE(allocator.allocate(10'000));
-    ASSERT_TRUE(allocator.share(buffer.data(), buffer.size()));
-    buffer[50'000] = 'z';
+    {
+      RegionAllocator allocator(table);
+      ASSERT_TRUE(allocator.allocate(10'000));
+      ASSERT_TRUE(allocator.share(buffer.data(), buffer.size()));
+      buffer[50'000] = 'z';
+    }
+    EXPECT_FALSE(table.find(buffer.data() + 50'000, 1));
   }
-  EXPECT_TRUE(is_private(buffer.data() + 50'000));
   EXPECT_EQ(buffer[50'000], 'z');
+  EXPECT_EQ(buffer[50'001], 'x');
+  buffer[50'001] = 'y';
   EXPECT_EQ(test::open_descriptors(), descriptors);
 }
 
