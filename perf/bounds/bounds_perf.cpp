@@ -7,10 +7,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "bounds/ideal.h"
-#include "bounds/loops.h"
-#include "bounds/machine.h"
-#include "bounds/staged.h"
+#include "perf/bounds/ideal.h"
+#include "perf/bounds/loops.h"
+#include "perf/bounds/machine.h"
+#include "perf/bounds/staged.h"
 
 namespace bounds {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bounds/team.h"
+#include "perf/bounds/team.h"
 
 namespace bounds {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds/ideal.h"
+#include "perf/bounds/ideal.h"
 
 #include <algorithm>
 #include <array>
 
-#include "bounds/loops.h"
-#include "bounds/mail.h"
+#include "perf/bounds/loops.h"
+#include "perf/bounds/mail.h"
 
 namespace bounds {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds/loops.h"
+#include "perf/bounds/loops.h"
 
 namespace bounds {
 

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 #endif
 
-#include "bounds/loops.h"
+#include "perf/bounds/loops.h"
 
 namespace bounds {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds/machine.h"
+#include "perf/bounds/machine.h"
 
 #include <cstring>
 
-#include "bounds/contest.h"
-#include "bounds/loops.h"
+#include "perf/bounds/contest.h"
+#include "perf/bounds/loops.h"
 
 namespace bounds {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds/mail.h"
+#include "perf/bounds/mail.h"
 
 #include <algorithm>
 #include <cstring>

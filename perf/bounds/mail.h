@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bounds/team.h"
+#include "perf/bounds/team.h"
 
 namespace bounds {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds/staged.h"
+#include "perf/bounds/staged.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>
 
-#include "bounds/loops.h"
-#include "bounds/mail.h"
+#include "perf/bounds/loops.h"
+#include "perf/bounds/mail.h"
 
 namespace bounds {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "bounds/contest.h"
+#include "perf/bounds/contest.h"
 
 namespace bounds {
 

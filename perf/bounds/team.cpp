@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bounds/team.h"
+#include "perf/bounds/team.h"
 
 #include <sched.h>
 #include <sys/mman.h>

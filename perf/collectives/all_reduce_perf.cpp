@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // all_reduce_perf: Gyre's AllReduce, timed and checked.
-#include "common/all_reduce.h"
-#include "gyre_bench/gyre_library.h"
+#include "perf/common/all_reduce.h"
+#include "perf/gyre_bench/gyre_library.h"
 
 namespace perf {
 namespace {

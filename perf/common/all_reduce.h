@@ -2,8 +2,8 @@
 // AllReduce as a benchmark, whichever library carries it out.
 #pragma once
 
-#include "common/inputs.h"
-#include "common/library.h"
+#include "perf/common/inputs.h"
+#include "perf/common/library.h"
 
 namespace perf {
 

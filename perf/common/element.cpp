@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/element.h"
+#include "perf/common/element.h"
 
 #include <array>
 #include <span>
 #include <string>
 
-#include "common/failure.h"
+#include "perf/common/failure.h"
 
 namespace perf {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/inputs.h"
+#include "perf/common/inputs.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "common/small_float.h"
+#include "perf/common/small_float.h"
 
 namespace perf {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/element.h"
+#include "perf/common/element.h"
 
 namespace perf {
 

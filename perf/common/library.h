@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/element.h"
+#include "perf/common/element.h"
 
 namespace perf {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/options.h"
+#include "perf/common/options.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "common/failure.h"
+#include "perf/common/failure.h"
 
 namespace perf {
 namespace {
@@ -43,6 +43,9 @@ void add_sizes(CLI::App& app, Options& options) {
   app.add_option("-i,--stepbytes", options.step_bytes, "Sizes grow by this many bytes")
       ->transform(as_size);
   app.add_option("-f,--stepfactor", options.step_factor, "Sizes grow by this factor (over -i)");
+  app.add_option("--sizes", options.listed_sizes, "Exactly these sizes, in place of -b -e -i -f")
+      ->transform(as_size)
+      ->delimiter(',');
 }
 
 void add_work(CLI::App& app, Options& options, Words& words) {
@@ -164,6 +167,12 @@ void interpret(const CLI::App& app, const Words& words, Options& options) {
   options.timestamps = words.timestamps != 0;
   options.memory_report = words.memory_report != 0;
   if (words.json) options.format = Format::json;
+  if (!options.listed_sizes.empty()) {
+    const auto [least, most] =
+        std::minmax_element(options.listed_sizes.begin(), options.listed_sizes.end());
+    options.min_bytes = *least;
+    options.max_bytes = *most;
+  }
   if (options.min_bytes > options.max_bytes) {
     throw Failure("-b (" + std::to_string(options.min_bytes) + ") is larger than -e (" +
                   std::to_string(options.max_bytes) + ").");
@@ -181,6 +190,8 @@ void interpret(const CLI::App& app, const Words& words, Options& options) {
 
 std::vector<std::size_t> Options::sizes(std::size_t element) const {
   std::vector<std::size_t> found;
+  for (const std::size_t bytes : listed_sizes) found.push_back(bytes / element * element);
+  if (!found.empty()) return found;
   double size = static_cast<double>(min_bytes);
   while (size <= static_cast<double>(max_bytes)) {
     const auto bytes = static_cast<std::size_t>(size) / element * element;

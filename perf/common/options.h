@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/element.h"
+#include "perf/common/element.h"
 
 namespace perf {
 
@@ -21,7 +21,8 @@ struct Options {
   std::size_t min_bytes = std::size_t{32} << 20;
   std::size_t max_bytes = std::size_t{32} << 20;
   std::size_t step_bytes = std::size_t{1} << 20;
-  double step_factor = 0;  // > 1: sizes grow by it; else by step_bytes
+  double step_factor = 0;                 // > 1: sizes grow by it; else by step_bytes
+  std::vector<std::size_t> listed_sizes;  // not empty: exactly these
 
   std::vector<Operation> operations;
   bool all_operations = false;  // combinations that do not exist are left out, not refused

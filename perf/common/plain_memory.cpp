@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
-#include "common/failure.h"
-#include "common/library.h"
+#include "perf/common/failure.h"
+#include "perf/common/library.h"
 
 namespace perf {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/report.h"
+#include "perf/common/report.h"
 
 namespace perf {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/library.h"
-#include "common/options.h"
+#include "perf/common/library.h"
+#include "perf/common/options.h"
 
 namespace perf {
 

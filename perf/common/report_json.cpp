@@ -5,8 +5,8 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "common/failure.h"
-#include "common/report.h"
+#include "perf/common/failure.h"
+#include "perf/common/report.h"
 
 namespace perf {
 namespace {

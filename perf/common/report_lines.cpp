@@ -2,7 +2,7 @@
 // The formats that other programs read line by line: OSU's two columns, and CSV.
 #include <cstdio>
 
-#include "common/report.h"
+#include "perf/common/report.h"
 
 namespace perf {
 namespace {

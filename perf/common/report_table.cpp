@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <ctime>
 
-#include "common/report.h"
+#include "perf/common/report.h"
 
 namespace perf {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/small_float.h"
+#include "perf/common/small_float.h"
 
 #include <bit>
 #include <cmath>

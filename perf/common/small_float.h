@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "common/element.h"
+#include "perf/common/element.h"
 
 namespace perf {
 

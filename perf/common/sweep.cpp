@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/sweep.h"
+#include "perf/common/sweep.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,9 +9,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "common/failure.h"
-#include "common/report.h"
-#include "common/timing.h"
+#include "perf/common/failure.h"
+#include "perf/common/report.h"
+#include "perf/common/timing.h"
 
 namespace perf {
 namespace {

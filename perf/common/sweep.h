@@ -2,8 +2,8 @@
 // The benchmark itself: every type, operation, root and size of the options, timed and checked.
 #pragma once
 
-#include "common/library.h"
-#include "common/options.h"
+#include "perf/common/library.h"
+#include "perf/common/options.h"
 
 namespace perf {
 

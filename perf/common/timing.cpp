@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "common/timing.h"
+#include "perf/common/timing.h"
 
 #include <algorithm>
 #include <array>

@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "common/library.h"
-#include "common/options.h"
-#include "common/report.h"
+#include "perf/common/library.h"
+#include "perf/common/options.h"
+#include "perf/common/report.h"
 
 namespace perf {
 

@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <exception>
 
-#include "common/sweep.h"
-#include "gyre_bench/gyre_library.h"
-#include "gyre_bench/launcher.h"
+#include "perf/common/sweep.h"
+#include "perf/gyre_bench/gyre_library.h"
+#include "perf/gyre_bench/launcher.h"
 
 namespace perf {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gyre_bench/gyre_library.h"
+#include "perf/gyre_bench/gyre_library.h"
 
-#include "common/failure.h"
-#include "common/inputs.h"
-#include "common/small_float.h"
+#include "perf/common/failure.h"
+#include "perf/common/inputs.h"
+#include "perf/common/small_float.h"
 
 namespace perf {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <map>
 
-#include "common/library.h"
-#include "common/options.h"
 #include "gyre/gyre.h"
+#include "perf/common/library.h"
+#include "perf/common/options.h"
 
 namespace perf {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gyre_bench/launcher.h"
+#include "perf/gyre_bench/launcher.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -19,8 +19,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/failure.h"
 #include "gyre/gyre.h"
+#include "perf/common/failure.h"
 
 namespace perf {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "common/options.h"
+#include "perf/common/options.h"
 
 namespace perf {
 

@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <exception>
 
-#include "common/all_reduce.h"
-#include "common/failure.h"
-#include "common/sweep.h"
-#include "mpi/mpi_library.h"
+#include "perf/common/all_reduce.h"
+#include "perf/common/failure.h"
+#include "perf/common/sweep.h"
+#include "perf/mpi/mpi_library.h"
 
 namespace perf {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mpi/mpi_library.h"
+#include "perf/mpi/mpi_library.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-#include "common/failure.h"
+#include "perf/common/failure.h"
 
 namespace perf {
 namespace {

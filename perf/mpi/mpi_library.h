@@ -4,7 +4,7 @@
 
 #include <mpi.h>
 
-#include "common/library.h"
+#include "perf/common/library.h"
 
 namespace perf {
 

@@ -17,6 +17,6 @@ mkdir -p "$(dirname "$output")"
 OMPI_CC=${CXX:-g++} MPICH_CC=${CXX:-g++} I_MPI_CC=${CXX:-g++}
 export OMPI_CC MPICH_CC I_MPI_CC
 libraries=$(dirname "$(dirname "$(command -v "$mpicc")")")/lib
-"$mpicc" -std=c++20 -O2 -I"$perf" -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX \
+"$mpicc" -std=c++20 -O2 -I"$perf/.." -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX \
   "$perf"/mpi/*.cpp "$perf"/common/*.cpp -Wl,-rpath,"$libraries" -lstdc++ -lm -o "$output"
 echo "$output"
