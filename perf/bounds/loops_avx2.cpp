@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "perf/bounds/loops_body.h"
+#include "perf/bounds/loops_body.inc"
 
 namespace bounds {
 

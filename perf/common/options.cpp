@@ -144,7 +144,7 @@ void note_ignored(const CLI::App& app, Options& options) {
     if (app.count(name) > 0) options.notes.push_back(std::string(name) + " has no effect on CPUs");
   }
   if (app.count("-z") > 0 && options.null_stream) {
-    options.notes.push_back("-z has no effect without -y 0: the calls block anyway");
+    options.notes.emplace_back("-z has no effect without -y 0: the calls block anyway");
   }
 }
 

@@ -17,6 +17,22 @@ std::string number(double value, int width) {
   return text.data();
 }
 
+std::string wrong_text(const Side& side) {
+  if (!side.wrong) return "N/A";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g", *side.wrong);
+  return text.data();
+}
+
+std::string step_text(const Options& options) {
+  if (!options.listed_sizes.empty()) return "listed";
+  const bool factor = options.step_factor > 1;
+  const double step = factor ? options.step_factor : static_cast<double>(options.step_bytes);
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.10g(%s)", step, factor ? "factor" : "bytes");
+  return text.data();
+}
+
 void print_side(const std::optional<Side>& side) {
   if (!side) {
     std::printf("  %7s  %6s  %6s  %6s", "-", "-", "-", "-");
@@ -24,11 +40,7 @@ void print_side(const std::optional<Side>& side) {
   }
   std::printf("  %s  %6.2f  %6.2f", number(side->time_us, 7).c_str(), side->algorithm_bandwidth,
               side->bus_bandwidth);
-  if (side->wrong) {
-    std::printf("  %6g", *side->wrong);
-  } else {
-    std::printf("  %6s", "N/A");
-  }
+  std::printf("  %6s", wrong_text(*side).c_str());
   if (!side->samples) return;
   std::printf("  %s  %s  %s  %5.1f", number(side->samples->min, 7).c_str(),
               number(side->samples->max, 7).c_str(), number(side->samples->p99, 7).c_str(),
@@ -85,11 +97,7 @@ class TableReport : public Report {
                 info_.program.c_str());
     std::printf("# nRanks %zu minBytes %zu maxBytes %zu ", info_.ranks.size(), o.min_bytes,
                 o.max_bytes);
-    if (o.step_factor > 1) {
-      std::printf("step: %g(factor) ", o.step_factor);
-    } else {
-      std::printf("step: %zu(bytes) ", o.step_bytes);
-    }
+    std::printf("step: %s ", step_text(o).c_str());
     std::printf(
         "warmup iters: %d iters: %d agg iters: %d validation: %d unalign: %zu buffers: %s\n",
         o.warmups, o.iterations, o.aggregated, o.checks, o.unalign, buffers_name());
