@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "memory/active_kernels.h"
+#include "memory/pieces.h"
 
 namespace gyre {
 namespace {
@@ -17,9 +18,6 @@ std::atomic<bool>& scalar_forced() {
   static std::atomic<bool> forced = false;
   return forced;
 }
-
-// Below this, a line that is written around the caches costs more than it saves.
-constexpr std::size_t smallest_stream_bytes = 1024;
 
 }  // namespace
 

@@ -62,9 +62,10 @@ void reduce_by_pieces(RangeKernel kernel, std::size_t element_bytes,
                       std::span<std::byte* const> destinations,
                       std::span<const std::byte* const> sources, std::size_t count,
                       StoreHint hint) {
+  const std::size_t bytes = count * element_bytes;
   if (sources.size() == 1) {
-    copy_to_all(destinations, sources[0], count * element_bytes, hint);
-  } else if (hint == StoreHint::streaming) {
+    copy_to_all(destinations, sources[0], bytes, hint);
+  } else if (hint == StoreHint::streaming && bytes >= smallest_stream_bytes) {
     reduce_streaming(kernel, element_bytes, destinations, sources, count);
   } else {
     reduce_cached(kernel, element_bytes, destinations, sources, count);

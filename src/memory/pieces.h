@@ -10,6 +10,10 @@
 
 namespace gyre {
 
+// Below this, going around the caches and the fence after it cost more than they save; such results
+// are stored through the cache whatever the hint.
+inline constexpr std::size_t smallest_stream_bytes = 1024;
+
 // to[i] = combine(sources[0][begin + i], ..., sources[source_count - 1][begin + i]), i in
 // [0, count), for two or more sources. `begin` and `count` are in elements.
 using RangeKernel = void (*)(std::byte* to, const std::byte* const* sources,
