@@ -68,11 +68,8 @@ void Waiter::yield() {
   sched_yield();
 }
 
-Team::Team(TeamBlock& block, int rank, int size)
-    : block_(block),
-      rank_(rank),
-      size_(size),
-      waiter_(static_cast<std::size_t>(size) > std::thread::hardware_concurrency()) {}
+Team::Team(TeamBlock& block, int rank, int size, bool crowded)
+    : block_(block), rank_(rank), size_(size), waiter_(crowded) {}
 
 void Team::barrier() {
   ++epoch_;
@@ -112,10 +109,11 @@ Measured measure(Team& team, const ClockRule& rule, const std::function<void()>&
 
 void run_threads(int size, const std::function<void(Team&)>& body) {
   const std::vector<int> cpus = allowed_cpus();
+  const bool crowded = static_cast<std::size_t>(size) > cpus.size();
   const auto block = std::make_unique<TeamBlock>();
   const auto member = [&](int rank) {
     const Bound bound(cpus, rank, size);
-    Team team(*block, rank, size);
+    Team team(*block, rank, size, crowded);
     body(team);
   };
   std::vector<std::jthread> threads;
@@ -125,6 +123,7 @@ void run_threads(int size, const std::function<void(Team&)>& body) {
 
 void run_processes(int size, TeamBlock& block, const std::function<void(Team&)>& body) {
   const std::vector<int> cpus = allowed_cpus();
+  const bool crowded = static_cast<std::size_t>(size) > cpus.size();
   const pid_t parent = getpid();
   std::vector<pid_t> children;
   for (int rank = 1; rank < size; ++rank) {
@@ -137,13 +136,13 @@ void run_processes(int size, TeamBlock& block, const std::function<void(Team&)>&
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     const Bound bound(cpus, rank, size);
-    Team team(block, rank, size);
+    Team team(block, rank, size, crowded);
     body(team);
     _exit(0);
   }
   {
     const Bound bound(cpus, 0, size);
-    Team team(block, 0, size);
+    Team team(block, 0, size, crowded);
     body(team);
   }
   for (const pid_t child : children) waitpid(child, nullptr, 0);

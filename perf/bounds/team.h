@@ -44,7 +44,8 @@ struct TeamBlock {
 
 class Team {
  public:
-  Team(TeamBlock& block, int rank, int size);
+  // crowded: there are more members than CPUs that they may use.
+  Team(TeamBlock& block, int rank, int size, bool crowded);
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
