@@ -290,9 +290,9 @@ Result<UniqueFd> dial(const Address& address, const Credentials& mine, std::uint
     }
     const bool late = Clock::now() + pause >= deadline;
     if (late || !worth_retrying(fd.error())) {
-      return fail(
-          late ? Code::timeout : fd.error().code,
-          fmt::format("Connecting to {} failed: {}", address.to_string(), fd.error().message));
+      return fail(late ? Code::timeout : fd.error().code,
+                  fmt::format("Connecting to {} failed: {}", address.to_string(),
+                              as_sentence(fd.error().message)));
     }
     std::this_thread::sleep_for(pause);
     pause = std::min<Clock::duration>(2 * pause, longest_retry);

@@ -46,8 +46,12 @@ class Ranks : public ::testing::Test {
   }
 
   ControlOptions options(int rank, int size, std::chrono::milliseconds timeout) {
+    return options_of(root->id(), rank, size, timeout);
+  }
+  static ControlOptions options_of(const UniqueId& id, int rank, int size,
+                                   std::chrono::milliseconds timeout = std::chrono::seconds(30)) {
     ControlOptions result;
-    result.id = root->id();
+    result.id = id;
     result.rank = rank;
     result.size = size;
     result.deadline = net::after(timeout);
