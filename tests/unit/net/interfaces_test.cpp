@@ -91,11 +91,11 @@ TEST(Address, TextAndWireRoundTrip) {
 }
 
 TEST(Address, BrokenBytesAreNoAddress) {
-  for (const std::uint8_t family : {0, 5, 255}) {
+  for (const unsigned char family : {'\0', '\5', '\177'}) {
     ByteWriter writer;
     Address::loopback_v4(1).encode(writer);
     Bytes bytes = writer.take();
-    bytes[0] = std::byte{family};
+    bytes[0] = static_cast<std::byte>(family);
     ByteReader reader(bytes);
     EXPECT_FALSE(Address::decode(reader).valid());
   }
