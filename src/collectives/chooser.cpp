@@ -32,6 +32,9 @@ Pair best(const ChoiceInput& input) {
   if (input.direct_possible) {
     return {Algorithm::two_shot, Protocol::direct, "all buffers are mapped: nothing is staged"};
   }
+  if (input.ranks <= choice_limits.exchange_ranks) {
+    return {Algorithm::one_shot, Protocol::staged, "two ranks: whole inputs are exchanged"};
+  }
   if (input.ranks <= choice_limits.two_shot_ranks) {
     return {Algorithm::two_shot, Protocol::staged, "few ranks: two exchanges beat a ring"};
   }
@@ -41,7 +44,9 @@ Pair best(const ChoiceInput& input) {
 // The best algorithm for a protocol that is forced.
 Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
   if (protocol == Protocol::direct) return Algorithm::two_shot;
-  if (input.bytes <= choice_limits.inline_bytes) return Algorithm::one_shot;
+  if (input.bytes <= choice_limits.inline_bytes || input.ranks <= choice_limits.exchange_ranks) {
+    return Algorithm::one_shot;
+  }
   return input.ranks <= choice_limits.two_shot_ranks ? Algorithm::two_shot : Algorithm::ring;
 }
 
@@ -112,7 +117,27 @@ std::uint64_t cached_slot(const Pair& pair, const ChoiceInput& input, int channe
   return std::clamp(fits, choice_limits.smallest_slot, choice_limits.largest_slot);
 }
 
+// Two ranks that exchange whole inputs: see ChoiceLimits.
+void size_exchange(const ChoiceInput& input, Choice& choice) {
+  const bool small = input.bytes <= choice_limits.small_exchange_bytes;
+  const int channels = small ? 1 : choice_limits.exchange_channels;
+  choice.channels = input.channels > 0 ? input.channels : channels;
+  // Two messages a channel, so that one is read while the next is written.
+  const std::uint64_t part =
+      divide_up(input.bytes, cache_line_bytes * (small ? 2 : 4)) * cache_line_bytes;
+  const std::uint64_t slot =
+      std::clamp(part, choice_limits.small_exchange_slot,
+                 small ? choice_limits.small_exchange_slot : choice_limits.exchange_slot);
+  choice.slot_bytes =
+      input.chunk_bytes > 0 ? std::max(input.chunk_bytes, input.element_bytes) : slot;
+}
+
 void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
+  if (pair.algorithm == Algorithm::one_shot && pair.protocol == Protocol::staged &&
+      input.ranks <= choice_limits.exchange_ranks) {
+    size_exchange(input, choice);
+    return;
+  }
   const auto blocks = static_cast<std::uint64_t>(
       describe_all_reduce(pair.algorithm, pair.protocol, input.ranks).blocks);
   choice.channels = channels_for(pair, input, input.bytes / blocks);

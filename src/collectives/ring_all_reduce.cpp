@@ -33,7 +33,7 @@ void reduce_scatter_around(Program& program, int rank, int ranks) {
       program.push_back(build::combine(sources, {build::peer_slot(next, block)}));
     } else {
       program.push_back(
-          build::complete(sources, {build::peer_slot(next, block), build::output(block)}));
+          build::complete(sources, {build::output(block), build::peer_slot(next, block)}));
     }
     program.push_back(build::release(previous));
   }
@@ -45,9 +45,8 @@ void all_gather_around(Program& program, int rank, int ranks) {
   const int previous = (rank + ranks - 1) % ranks;
   for (int hop = 0; hop < ranks - 1; ++hop) {
     const int block = (rank + ranks - hop) % ranks;
-    build::Slices destinations;
+    build::Slices destinations = {build::output(block)};
     if (hop < ranks - 2) destinations.push_back(build::peer_slot(next, block));
-    destinations.push_back(build::output(block));
     program.push_back(build::wait(previous));
     program.push_back(build::combine({build::slot(previous, block)}, std::move(destinations)));
     program.push_back(build::release(previous));

@@ -66,7 +66,7 @@ Status Collectives::all_reduce(const void* send, void* receive, std::size_t coun
   const Operands operands{.input = static_cast<const std::byte*>(send),
                           .output = static_cast<std::byte*>(receive),
                           .tag = plan.tag,
-                          .streaming = plan.bytes >= streaming_bytes};
+                          .stream_results = plan.bytes >= streaming_bytes};
   if (count == 0 && !peers_.empty()) {
     announce({}, plan.tag);
     return collect_entries(plan.tag);
@@ -145,6 +145,20 @@ Status Collectives::run(Prepared& prepared, const Operands& operands) {
   return fail_with(outcome, executor_.blamed());
 }
 
+Status Collectives::run_staged(Prepared& prepared, const Operands& operands) {
+  const engine::StorePolicy::Decision decision = store_policy_.decide(prepared.bytes);
+  Operands decided = operands;
+  decided.first_channel = prepared.first_channel;
+  decided.stream_messages = decision.stream;
+  if (!decision.timed) {
+    return run(prepared, decided);
+  }
+  const std::int64_t before = parts_.clock.now_ns();
+  GYRE_TRY(run(prepared, decided));
+  store_policy_.report(prepared.bytes, decision, parts_.clock.now_ns() - before);
+  return {};
+}
+
 // Every rank tells every other where its buffers are mapped. Direct only if all are; who has
 // ordinary buffers knows the answer without waiting.
 Status Collectives::run_large(Prepared& staged, const Operands& operands) {
@@ -157,12 +171,12 @@ Status Collectives::run_large(Prepared& staged, const Operands& operands) {
     for (const int peer : peers_) {
       connections_[static_cast<std::size_t>(peer)]->skip_inline();
     }
-    return run(staged, operands);
+    return run_staged(staged, operands);
   }
   entries_[static_cast<std::size_t>(options_.rank)] = mine;
   GYRE_TRY(collect_entries(staged.tag));
   const bool all = std::ranges::all_of(entries_, [](const Entry& e) { return e.send.region != 0; });
-  return all ? run_direct(staged, operands) : run(staged, operands);
+  return all ? run_direct(staged, operands) : run_staged(staged, operands);
 }
 
 Collectives::Entry Collectives::describe_buffers(const Operands& operands,
@@ -322,7 +336,8 @@ Status Collectives::run_edge(const PrepareKey& whole, const Operands& operands, 
   Operands shifted = operands;
   shifted.input += first * size_of(whole.type);
   shifted.output += first * size_of(whole.type);
-  shifted.streaming = false;
+  shifted.stream_results = false;
+  shifted.first_channel = (*prepared)->first_channel;
   return run(**prepared, shifted);
 }
 

@@ -18,6 +18,7 @@
 #include "core/operations.h"
 #include "core/prepared.h"
 #include "engine/executor.h"
+#include "engine/store_policy.h"
 #include "engine/waiter.h"
 #include "memory/region_allocator.h"
 #include "transport/shm/endpoint.h"
@@ -76,6 +77,7 @@ class Collectives {
   Result<Prepared*> prepare(const PrepareKey& key);
   Status begin(const Call& call, const EncodedCall& encoded);
   Status run(Prepared& prepared, const engine::Operands& operands);
+  Status run_staged(Prepared& prepared, const engine::Operands& operands);
   Status run_large(Prepared& staged, const engine::Operands& operands);
   Status run_direct(const Prepared& staged, const engine::Operands& operands);
   Status run_edges_and_middle(const Prepared& staged, const engine::Operands& operands,
@@ -106,6 +108,7 @@ class Collectives {
   std::vector<int> peers_;  // all ranks but this one
   engine::Executor executor_;
   engine::Waiter waiter_;
+  engine::StorePolicy store_policy_;
   std::unordered_map<PrepareKey, std::unique_ptr<Prepared>, PrepareKeyHash> prepared_;
   Prepared* newest_ = nullptr;
   std::uint64_t sequence_ = 0;

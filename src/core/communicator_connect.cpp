@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
+#include "collectives/chooser.h"
 #include "core/communicator.h"
 #include "core/process.h"
 #include "gyre/gyre.h"
@@ -19,6 +20,16 @@ constexpr std::size_t segment_budget = 32 * 1024 * 1024;
 
 transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t slots) {
   transport::Shape shape;
+  shape.inline_bytes = plan::choice_limits.inline_bytes;
+  if (ranks == 2) {
+    // All of a large message is under way at once, in slots that rotate through more memory than
+    // the second-level cache holds: a line is seldom in the reader's cache when it is written.
+    shape.channels = plan::choice_limits.exchange_channels;
+    shape.slots = 4;
+    shape.slot_bytes = plan::choice_limits.exchange_slot;
+    shape.small_channels = 1;
+    shape.small_slot_bytes = plan::choice_limits.small_exchange_slot;
+  }
   if (plans.channels > 0) {
     shape.channels = static_cast<int>(plans.channels);
   }

@@ -56,6 +56,16 @@ Status fit(plan::Choice& choice, const transport::Shape& shape) {
   return {};
 }
 
+// Calls of which all messages fit in small slots use those: their few lines stay in the first-level
+// cache from call to call.
+int first_channel(const plan::Choice& choice, std::uint64_t bytes, const transport::Shape& shape) {
+  const bool small =
+      choice.protocol == plan::Protocol::staged && choice.channels <= shape.small_channels &&
+      choice.slot_bytes <= shape.small_slot_bytes &&
+      bytes <= shape.small_slot_bytes * static_cast<std::uint64_t>(shape.small_slots);
+  return small ? shape.channels : 0;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& context,
@@ -84,6 +94,7 @@ Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& conte
       .direct_allowed =
           (same_scale || !reduction.scaled) &&
           (context.settings.protocol.empty() || context.settings.protocol == "direct"),
+      .first_channel = first_channel(*choice, key.count * size_of(key.type), context.shape),
       .title = plan::title(plan),
       .program =
           engine::CompiledProgram(plan::all_reduce_program(choice->algorithm, choice->protocol,

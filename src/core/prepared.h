@@ -47,6 +47,7 @@ struct Prepared {
   std::uint32_t tag = 0;
   std::uint64_t bytes = 0;
   bool direct_allowed = false;  // the operation may be done in mapped memory
+  int first_channel = 0;        // of the connections
   std::string title;            // "twoshot/staged"
   engine::CompiledProgram program;
   plan::Geometry geometry;

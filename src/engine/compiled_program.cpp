@@ -32,7 +32,8 @@ CompiledProgram::CompiledProgram(const plan::Program& program, plan::Protocol pr
     compiled.sources_at = static_cast<std::uint32_t>(slices_.size());
     slices_.insert(slices_.end(), step.sources.begin(), step.sources.end());
     for (std::size_t i = 0; i < step.sources.size(); ++i) {
-      compiled.contributions |= i < 64 && is_contribution(step.sources[i]) ? std::uint64_t{1} << i : 0;
+      compiled.contributions |=
+          i < 64 && is_contribution(step.sources[i]) ? std::uint64_t{1} << i : 0;
     }
     most_sources_ = std::max(most_sources_, step.sources.size());
     most_destinations_ = std::max(most_destinations_, step.destinations.size());

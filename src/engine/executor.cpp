@@ -10,6 +10,24 @@ using plan::Protocol;
 using plan::StepKind;
 using transport::Arrival;
 
+namespace {
+
+// Bit by bit, for each destination.
+StoreHint hint_for(std::span<const plan::Slice> destinations, const Operands& operands) {
+  if (!operands.stream_results && !operands.stream_messages) {
+    return StoreHint::cached;
+  }
+  StoreHint hint;
+  for (std::size_t i = 0; i < destinations.size() && i < 64; ++i) {
+    const bool streams = destinations[i].place == Place::peer_slot ? operands.stream_messages
+                                                                   : operands.stream_results;
+    hint.streamed |= streams ? std::uint64_t{1} << i : 0;
+  }
+  return hint;
+}
+
+}  // namespace
+
 struct Executor::Run {
   const CompiledProgram& program;
   const plan::Geometry& geometry;
@@ -22,7 +40,7 @@ Executor::Executor(std::span<transport::Connection* const> connections,
                    const transport::Shape& shape)
     : connections_(connections.begin(), connections.end()),
       inline_stride_((shape.inline_bytes + 127) / 64 * 64),
-      channels_(static_cast<std::size_t>(shape.channels)),
+      channels_(static_cast<std::size_t>(shape.all_channels())),
       current_(channels_.size() * connections_.size()),
       sources_(connections_.size() + 1),
       destinations_(connections_.size() + 1),
@@ -31,14 +49,16 @@ Executor::Executor(std::span<transport::Connection* const> connections,
 Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geometry,
                       Combiner& combiner, const Operands& operands, Waiter& waiter) {
   Run run{program, geometry, combiner, operands, 0};
-  for (std::size_t i = 0; i < channels_.size(); ++i) {
-    channels_[i] = {.turn = 0, .turns = geometry.tiles_of(i), .step = 0};
-    run.live_channels += channels_[i].turns > 0 ? 1 : 0;
+  const int first = operands.first_channel;
+  for (int channel = first; channel < static_cast<int>(channels_.size()); ++channel) {
+    const std::uint64_t turns = geometry.tiles_of(static_cast<std::uint64_t>(channel - first));
+    channels_[static_cast<std::size_t>(channel)] = {.turn = 0, .turns = turns, .step = 0};
+    run.live_channels += turns > 0 ? 1 : 0;
   }
-  const int channels = std::min(run.live_channels, static_cast<int>(channels_.size()));
+  const int end = first + run.live_channels;  // the first channels have the tiles
   while (run.live_channels > 0) {
     bool moved = false;
-    for (int channel = 0; channel < channels; ++channel) {
+    for (int channel = first; channel < end; ++channel) {
       switch (advance(run, channel)) {
         case Advance::moved:
           moved = true;
@@ -103,6 +123,11 @@ Executor::Advance Executor::do_step(Run& run, int channel, const CompiledProgram
   return Advance::blocked;
 }
 
+std::uint64_t Executor::tile_of(const Run& run, int channel) const {
+  return run.geometry.tile_of(static_cast<std::uint64_t>(channel - run.operands.first_channel),
+                              channels_[static_cast<std::size_t>(channel)].turn);
+}
+
 Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram::Step& step) {
   transport::Connection& connection = *connections_[static_cast<std::size_t>(step.peer)];
   const std::uint32_t tag = run.operands.tag;
@@ -111,10 +136,8 @@ Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram
     std::byte* into =
         inline_messages_.data() + static_cast<std::size_t>(step.peer) * inline_stride_;
     // The one block of the tile.
-    const Channel& state = channels_[static_cast<std::size_t>(channel)];
-    const std::uint64_t tile =
-        run.geometry.tile_of(static_cast<std::uint64_t>(channel), state.turn);
-    const std::size_t bytes = run.geometry.tile(tile).length * run.combiner.element_bytes();
+    const std::size_t bytes =
+        run.geometry.tile(tile_of(run, channel)).length * run.combiner.element_bytes();
     arrival = connection.poll_inline({into, bytes}, tag);
     current_[message_at(channel, step.peer)] = into;
   } else {
@@ -128,8 +151,7 @@ Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram
 }
 
 Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProgram::Step& step) {
-  const Channel& state = channels_[static_cast<std::size_t>(channel)];
-  const std::uint64_t tile = run.geometry.tile_of(static_cast<std::uint64_t>(channel), state.turn);
+  const std::uint64_t tile = tile_of(run, channel);
   const plan::ElementRange range = run.geometry.block(tile, static_cast<std::uint64_t>(step.block));
   const auto destinations = run.program.destinations(step);
   if (run.program.protocol() == Protocol::flag_in_line &&
@@ -144,8 +166,7 @@ Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProg
   if (range.length > 0) {
     run.combiner.combine({destinations_.data(), destinations.size()},
                          {sources_.data(), step.source_count}, step.contributions, range.length,
-                         run.operands.streaming ? StoreHint::streaming : StoreHint::cached,
-                         step.completes);
+                         hint_for(destinations, run.operands), step.completes);
   }
   for (const plan::Slice& slice : destinations) {
     if (slice.place == Place::peer_slot) {
@@ -167,7 +188,8 @@ Executor::Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& s
     message = scaled;
   }
   const auto peer = static_cast<std::size_t>(run.program.destinations(step).front().peer);
-  connections_[peer]->put_inline({message, range.length * run.combiner.element_bytes()}, run.operands.tag);
+  connections_[peer]->put_inline({message, range.length * run.combiner.element_bytes()},
+                                 run.operands.tag);
   return Advance::moved;
 }
 

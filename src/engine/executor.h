@@ -55,8 +55,10 @@ struct Operands {
   std::byte* output = nullptr;
   std::span<std::byte* const> peer_inputs = {};  // by rank; direct plans only
   std::span<std::byte* const> peer_outputs = {};
-  std::uint32_t tag = 0;   // signature of the call, in every message
-  bool streaming = false;  // results are too large to be worth caching
+  std::uint32_t tag = 0;         // signature of the call, in every message
+  int first_channel = 0;         // of those that the geometry's channels are
+  bool stream_results = false;   // they are too large to be worth caching
+  bool stream_messages = false;  // slots are written past the caches
 };
 
 enum class Outcome : std::uint8_t { done, aborted, timed_out, mismatch };
@@ -90,6 +92,7 @@ class Executor {
   bool gather_destinations(Run& run, int channel, const CompiledProgram::Step& step,
                            std::uint64_t offset_bytes);
 
+  [[nodiscard]] std::uint64_t tile_of(const Run& run, int channel) const;
   [[nodiscard]] std::size_t message_at(int channel, int peer) const {
     return static_cast<std::size_t>(channel) * connections_.size() + static_cast<std::size_t>(peer);
   }

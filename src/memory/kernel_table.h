@@ -10,9 +10,6 @@
 
 namespace gyre {
 
-// memcpy with non-temporal stores, without the fence.
-using StreamKernel = void (*)(std::byte* to, const std::byte* from, std::size_t bytes);
-
 struct TypeKernels {
   std::array<ReduceKernel, reduce_op_count> reduce = {};
   ScaleKernel scale = nullptr;
@@ -20,7 +17,6 @@ struct TypeKernels {
 
 struct KernelTable {
   std::array<TypeKernels, data_type_count> types = {};
-  StreamKernel stream = nullptr;
   const char* target = "scalar";
 
   [[nodiscard]] ReduceKernel& reduce(DataType type, ReduceOp op) {
@@ -45,6 +41,5 @@ void add_int64_kernels(KernelTable& table);
 void add_float_kernels(KernelTable& table);
 void add_float16_kernels(KernelTable& table);
 void add_float8_kernels(KernelTable& table);
-void add_stream_kernel(KernelTable& table);
 
 }  // namespace gyre

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "memory/kernels.h"
 
-#include <hwy/cache_control.h>
-
 #include <atomic>
-#include <cstring>
 
 #include "memory/active_kernels.h"
-#include "memory/pieces.h"
 
 namespace gyre {
 namespace {
@@ -29,7 +25,6 @@ KernelTable make_best_kernels() {
   add_float_kernels(table);
   add_float16_kernels(table);
   add_float8_kernels(table);
-  add_stream_kernel(table);
   return table;
 }
 
@@ -49,12 +44,8 @@ ScaleKernel scale_kernel(DataType type) {
 }
 
 void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes, StoreHint hint) {
-  if (hint == StoreHint::cached || bytes < smallest_stream_bytes) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
-  active_kernels().stream(to, from, bytes);
-  hwy::FlushStream();
+  reduce_kernel(DataType::uint8, ReduceOp::bor)(std::span(&to, 1), std::span(&from, 1), bytes,
+                                                hint);
 }
 
 const char* kernel_target() {

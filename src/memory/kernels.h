@@ -8,15 +8,25 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "memory/types.h"
 
 namespace gyre {
 
-// How results are stored. streaming: past the caches (non-temporal), for results that are larger
-// than the cache; the kernel fences before it returns, so that a later flag is not seen first.
-enum class StoreHint { cached, streaming };
+// Which destinations are stored past the caches (non-temporal): results that are larger than the
+// cache, and messages, whose lines would else be fetched from the reader's cache before they are
+// written. The kernel fences before it returns, so that a later flag is not seen first. Where
+// nothing can be gained (few bytes, no such instruction) the stores are ordinary ones.
+struct StoreHint {
+  std::uint64_t streamed = 0;  // bit d: destination d; the last bit is for all further ones
+
+  static const StoreHint cached, streaming;
+  friend bool operator==(const StoreHint&, const StoreHint&) = default;
+};
+inline constexpr StoreHint StoreHint::cached{0};
+inline constexpr StoreHint StoreHint::streaming{~std::uint64_t{0}};
 
 // destinations[d][i] = combine(sources[0][i], ..., sources[k-1][i]) for i in [0, count).
 // One source: a copy, bit by bit. Any alignment. A destination may be the same range as a source

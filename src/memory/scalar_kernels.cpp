@@ -38,9 +38,6 @@ KernelTable make_table(std::integer_sequence<int, types...>) {
   (add_type<static_cast<DataType>(types)>(table,
                                           std::make_integer_sequence<int, reduce_op_count>()),
    ...);
-  table.stream = [](std::byte* to, const std::byte* from, std::size_t bytes) {
-    std::memcpy(to, from, bytes);
-  };
   return table;
 }
 

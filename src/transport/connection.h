@@ -27,13 +27,23 @@
 
 namespace gyre::transport {
 
-// Equal on both ends of every connection of a communicator.
+// Equal on both ends of every connection of a communicator. Channels [0, channels) have large
+// slots, for bulk; the `small_channels` after them have small ones, for messages of which a few fit
+// in the first-level cache.
 struct Shape {
   int channels = 4;
   int slots = 2;                        // per FIFO, at least 1
   std::size_t slot_bytes = 32 * 1024;   // multiple of 64
   std::size_t inline_bytes = 8 * 1024;  // largest small message
+  int small_channels = 0;
+  int small_slots = 2;
+  std::size_t small_slot_bytes = 8 * 1024;
 
+  [[nodiscard]] int all_channels() const { return channels + small_channels; }
+  [[nodiscard]] int slots_of(int channel) const { return channel < channels ? slots : small_slots; }
+  [[nodiscard]] std::size_t slot_bytes_of(int channel) const {
+    return channel < channels ? slot_bytes : small_slot_bytes;
+  }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
 

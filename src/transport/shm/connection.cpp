@@ -38,8 +38,7 @@ inline void copy_payload(std::byte* to, const std::byte* from, std::size_t bytes
 
 ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank, std::byte* peer,
                              int peer_rank, ImportRegion import)
-    : slots_(static_cast<std::uint64_t>(layout.shape().slots)),
-      fifos_(static_cast<std::size_t>(layout.shape().channels)),
+    : fifos_(static_cast<std::size_t>(layout.shape().all_channels())),
       peer_(at<SegmentHeader>(peer, 0)),
       import_(std::move(import)) {
   const std::size_t here = layout.inbox(peer_rank);  // in our segment, written by the peer
@@ -50,11 +49,12 @@ ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank,
   }
   signal_here_ = at<Word>(own, here + layout.signal());
   signal_there_ = at<Word>(peer, there + layout.signal());
-  for (int channel = 0; channel < layout.shape().channels; ++channel) {
+  for (int channel = 0; channel < layout.shape().all_channels(); ++channel) {
     Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
+    fifo.slots = static_cast<std::uint64_t>(layout.shape().slots_of(channel));
     fifo.credit_here = at<Word>(own, here + layout.credit(channel));
     fifo.credit_there = at<Word>(peer, there + layout.credit(channel));
-    for (int slot = 0; slot < layout.shape().slots; ++slot) {
+    for (int slot = 0; slot < layout.shape().slots_of(channel); ++slot) {
       fifo.here.push_back(at<SlotHeader>(own, here + layout.slot(channel, slot)));
       fifo.there.push_back(at<SlotHeader>(peer, there + layout.slot(channel, slot)));
     }
@@ -68,20 +68,20 @@ const Capabilities& ShmConnection::capabilities() const {
 
 std::byte* ShmConnection::slot_to_fill(int channel) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  if (fifo.sent - fifo.credited >= slots_) {
+  if (fifo.sent - fifo.credited >= fifo.slots) {
     // acquire: pairs with the release in release(): the peer's reads of the slot are over before
     // we write it again.
     fifo.credited = fifo.credit_here->value.load(std::memory_order_acquire);
-    if (fifo.sent - fifo.credited >= slots_) {
+    if (fifo.sent - fifo.credited >= fifo.slots) {
       return nullptr;
     }
   }
-  return reinterpret_cast<std::byte*>(fifo.there[fifo.sent % slots_] + 1);
+  return reinterpret_cast<std::byte*>(fifo.there[fifo.sent % fifo.slots] + 1);
 }
 
 void ShmConnection::put(int channel, std::size_t /*bytes*/, std::uint32_t tag) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  SlotHeader* slot = fifo.there[fifo.sent % slots_];
+  SlotHeader* slot = fifo.there[fifo.sent % fifo.slots];
   ++fifo.sent;
   // release: the bytes of the slot are visible before its flag.
   slot->flag.store(flag_of(fifo.sent, tag), std::memory_order_release);
@@ -90,7 +90,7 @@ void ShmConnection::put(int channel, std::size_t /*bytes*/, std::uint32_t tag) {
 
 Arrival ShmConnection::arrived(int channel, std::uint32_t tag, const std::byte** message) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  SlotHeader* slot = fifo.here[fifo.taken % slots_];
+  SlotHeader* slot = fifo.here[fifo.taken % fifo.slots];
   *message = reinterpret_cast<const std::byte*>(slot + 1);
   // acquire: pairs with put().
   return judge(slot->flag.load(std::memory_order_acquire), fifo.taken + 1, tag);

@@ -44,6 +44,7 @@ class ShmConnection final : public transport::Connection {
  private:
   // Messages are numbered from 1; a number is compared for equality, so that 32 bits may wrap.
   struct Fifo {
+    std::uint64_t slots = 0;
     std::uint64_t sent = 0;       // messages that were put
     std::uint64_t credited = 0;   // of those, released by the peer as far as was read
     std::uint64_t taken = 0;      // messages that were released here
@@ -57,7 +58,6 @@ class ShmConnection final : public transport::Connection {
     return reinterpret_cast<T*>(base + offset);
   }
 
-  std::uint64_t slots_;
   std::vector<Fifo> fifos_;
   InlineLine* inline_here_[inline_sets];
   InlineLine* inline_there_[inline_sets];

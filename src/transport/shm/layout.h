@@ -11,6 +11,7 @@
 // credit word (channel c): how many messages of *our* FIFO c to that sender it has released.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -75,12 +76,9 @@ class Layout {
         inline_lines_(round_up(shape.inline_bytes, InlineLine::payload_bytes) /
                       InlineLine::payload_bytes),
         credits_at_(inline_sets * inline_lines_ * cache_line),
-        signal_at_(credits_at_ + static_cast<std::size_t>(shape.channels) * cache_line),
+        signal_at_(credits_at_ + static_cast<std::size_t>(shape.all_channels()) * cache_line),
         slots_at_(signal_at_ + cache_line),
-        slot_stride_(sizeof(SlotHeader) + round_up(shape.slot_bytes, cache_line)),
-        inbox_bytes_(round_up(
-            slots_at_ + static_cast<std::size_t>(shape.channels * shape.slots) * slot_stride_,
-            page)) {}
+        inbox_bytes_(round_up(slot(shape.all_channels(), 0), page)) {}
 
   [[nodiscard]] std::size_t segment_bytes() const {
     return inboxes_at + static_cast<std::size_t>(ranks_) * inbox_bytes_;
@@ -98,18 +96,27 @@ class Layout {
   }
   [[nodiscard]] std::size_t signal() const { return signal_at_; }
   [[nodiscard]] std::size_t slot(int channel, int slot) const {
-    return slots_at_ + static_cast<std::size_t>(channel * shape_.slots + slot) * slot_stride_;
+    const int large = std::min(channel, shape_.channels);
+    return slots_at_ + stride(0) * static_cast<std::size_t>(large * shape_.slots) +
+           stride(shape_.channels) *
+               static_cast<std::size_t>((channel - large) * shape_.small_slots) +
+           stride(channel) * static_cast<std::size_t>(slot);
   }
 
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] const transport::Shape& shape() const { return shape_; }
 
  private:
+  // From one slot of a channel to the next.
+  [[nodiscard]] std::size_t stride(int channel) const {
+    return sizeof(SlotHeader) + round_up(shape_.slot_bytes_of(channel), cache_line);
+  }
+
   static constexpr std::size_t inboxes_at = round_up(sizeof(SegmentHeader), page);
 
   int ranks_;
   transport::Shape shape_;
-  std::size_t inline_lines_, credits_at_, signal_at_, slots_at_, slot_stride_, inbox_bytes_;
+  std::size_t inline_lines_, credits_at_, signal_at_, slots_at_, inbox_bytes_;
 };
 
 }  // namespace gyre::shm

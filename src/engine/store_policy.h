@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether messages are written through the caches or past them, decided by measuring.
+//
+// Through the caches a message meets its reader in a cache that both cores share, if they share one;
+// if not, each line is fetched from the reader's cache before it is written and fetched back to be
+// read, which can be slower than memory by a factor of four. A hypervisor moves processors from one
+// case to the other while a job runs, so the question is asked again and again: now and then a call
+// uses the other way, and the faster one is kept for calls of about that size.
+//
+// The choice is each sender's own; it changes no byte of what is sent.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace gyre::engine {
+
+class StorePolicy {
+ public:
+  struct Decision {
+    bool stream = false;
+    bool timed = false;  // report how long the call took
+  };
+
+  [[nodiscard]] Decision decide(std::uint64_t bytes) {
+    Class& size = class_of(bytes);
+    const std::uint32_t call = size.calls++;
+    if (call < first_trials) {
+      return {.stream = (call & 1U) != 0, .timed = true};
+    }
+    const bool best = size.nanoseconds[1] < size.nanoseconds[0];
+    const double ratio = size.nanoseconds[best ? 0 : 1] / size.nanoseconds[best ? 1 : 0];
+    // The clearer the case, the rarer the trial.
+    const std::uint32_t period = ratio > 1.5 ? 512 : 128;
+    if (call % period < trials_in_a_row) {
+      return {.stream = !best, .timed = true};
+    }
+    return {.stream = best, .timed = call % 8 == 4};
+  }
+
+  void report(std::uint64_t bytes, Decision decision, std::int64_t nanoseconds) {
+    double& estimate = class_of(bytes).nanoseconds[decision.stream ? 1 : 0];
+    // The smallest of late, so that one late peer or one interrupt does not decide.
+    estimate = std::min(static_cast<double>(nanoseconds), estimate * 1.1);
+  }
+
+ private:
+  static constexpr std::uint32_t first_trials = 8;
+  static constexpr std::uint32_t trials_in_a_row = 2;  // the first also pays for moving the lines
+
+  struct Class {
+    std::uint32_t calls = 0;
+    std::array<double, 2> nanoseconds{1e18, 1e18};  // by `stream`
+  };
+
+  Class& class_of(std::uint64_t bytes) {
+    return classes_[static_cast<std::size_t>(std::bit_width(bytes))];
+  }
+
+  std::array<Class, 65> classes_{};
+};
+
+}  // namespace gyre::engine
