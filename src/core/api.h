@@ -36,9 +36,12 @@ gyreResult_t at_the_border(Body&& body) noexcept {
 [[nodiscard]] Unexpected refuse_entry(gyreComm_t comm, Entry entry);
 [[nodiscard]] Unexpected null_argument(const char* argument);
 
-// Runs body(Communicator&) inside the communicator.
+// The stream behind a handle that is not NULL.
+[[nodiscard]] Result<std::shared_ptr<Stream>> find_stream(gyreStream_t stream);
+
+// Runs body(Communicator&) inside the communicator, beside what its streams are doing.
 template <typename Body>
-gyreResult_t in_communicator(gyreComm_t comm, Body&& body) noexcept {
+gyreResult_t beside_streams(gyreComm_t comm, Body&& body) noexcept {
   return at_the_border([&]() -> Status {
     Process* const process = Process::existing();
     if (process == nullptr) [[unlikely]] {
@@ -50,6 +53,35 @@ gyreResult_t in_communicator(gyreComm_t comm, Body&& body) noexcept {
     }
     return body(*use.get());
   });
+}
+
+// The same after all that was queued before.
+template <typename Body>
+gyreResult_t in_communicator(gyreComm_t comm, Body&& body) noexcept {
+  return beside_streams(comm, [&](Communicator& found) -> Status {
+    if (found.has_queued()) [[unlikely]] {
+      found.wait_for_queued();
+    }
+    return body(found);
+  });
+}
+
+// Runs operation(Communicator&), whose arguments were checked: now without a stream, else in its
+// turn on the stream.
+template <typename Operation>
+Status run_or_queue(Communicator& communicator, gyreStream_t stream, Operation operation) {
+  if (stream == nullptr) [[likely]] {
+    if (communicator.has_queued()) [[unlikely]] {
+      communicator.wait_for_queued();
+    }
+    return operation(communicator);
+  }
+  const auto found = find_stream(stream);
+  if (!found) {
+    return Unexpected(found.error());
+  }
+  communicator.enqueue(*found, operation);
+  return {};
 }
 
 }  // namespace gyre::core

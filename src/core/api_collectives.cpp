@@ -13,16 +13,6 @@ Unexpected not_built_yet(const char* function) {
                           function));
 }
 
-Status check_stream(gyreStream_t stream) {
-  if (stream == nullptr) [[likely]] {
-    return {};
-  }
-  return fail(Code::not_supported,
-              fmt::format("stream is {}: this version runs collectives in the calling thread only. "
-                          "Pass NULL.",
-                          stream));
-}
-
 Status check_reduction(const void* sendbuff, const void* recvbuff, std::size_t count,
                        gyreDataType_t datatype) {
   GYRE_TRY(check_type(datatype));
@@ -43,17 +33,25 @@ extern "C" {
 gyreResult_t gyreAllReduce(const void* sendbuff, void* recvbuff, size_t count,
                            gyreDataType_t datatype, gyreRedOp_t op, gyreComm_t comm,
                            gyreStream_t stream) {
-  return in_communicator(comm, [&](Communicator& found) -> Status {
+  return beside_streams(comm, [&](Communicator& found) -> Status {
     GYRE_TRY(check_reduction(sendbuff, recvbuff, count, datatype));
-    GYRE_TRY(check_stream(stream));
-    return found.collectives().all_reduce(sendbuff, recvbuff, count, datatype, op);
+    if (stream != nullptr) {  // what is queued cannot be refused any more
+      const auto reduction = found.collectives().operations().resolve(op, datatype);
+      if (!reduction) {
+        return gyre::Unexpected(reduction.error());
+      }
+    }
+    return run_or_queue(found, stream, [=](Communicator& communicator) {
+      return communicator.collectives().all_reduce(sendbuff, recvbuff, count, datatype, op);
+    });
   });
 }
 
 gyreResult_t gyreBarrier(gyreComm_t comm, gyreStream_t stream) {
-  return in_communicator(comm, [&](Communicator& found) -> Status {
-    GYRE_TRY(check_stream(stream));
-    return found.collectives().barrier();
+  return beside_streams(comm, [&](Communicator& found) -> Status {
+    return run_or_queue(found, stream, [](Communicator& communicator) {
+      return communicator.collectives().barrier();
+    });
   });
 }
 
@@ -149,22 +147,6 @@ gyreResult_t gyreCommSplit(gyreComm_t, int, int, gyreComm_t*, const gyreConfig_t
 
 gyreResult_t gyreCommShrink(gyreComm_t, const int*, int, gyreComm_t*, const gyreConfig_t*, int) {
   return report(not_built_yet("gyreCommShrink").value());
-}
-
-gyreResult_t gyreStreamCreate(gyreStream_t*) {
-  return report(not_built_yet("gyreStreamCreate").value());
-}
-
-gyreResult_t gyreStreamSynchronize(gyreStream_t) {
-  return report(not_built_yet("gyreStreamSynchronize").value());
-}
-
-gyreResult_t gyreStreamQuery(gyreStream_t) {
-  return report(not_built_yet("gyreStreamQuery").value());
-}
-
-gyreResult_t gyreStreamDestroy(gyreStream_t) {
-  return report(not_built_yet("gyreStreamDestroy").value());
 }
 
 }  // extern "C"

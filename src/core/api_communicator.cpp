@@ -149,7 +149,8 @@ Status init_environment(gyreComm_t* comm, const gyreConfig_t* config) {
                                         .loop = (*process)->loop(),
                                         .deadline = net::after(options->init_timeout),
                                         .library_version = GYRE_VERSION_CODE,
-                                        .instance = (*process)->next_instance()});
+                                        .instance = (*process)->next_instance(),
+                                        .session = &(*process)->launcher_session()});
   if (!launch) {
     return Unexpected(std::move(launch).error());
   }

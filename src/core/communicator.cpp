@@ -15,6 +15,7 @@ Communicator::Communicator(Process& process, const CommunicatorOptions& options)
       failure_(std::make_shared<FailureState>()) {}
 
 Communicator::~Communicator() {
+  wait_for_queued();
   failure_->set_waker({});
   for (const auto& [ticket, registration] : registrations_) {
     if (registration.shared_in_place) {
@@ -40,6 +41,37 @@ Status Communicator::finalize() {
   GYRE_TRY(control_->barrier(net::after(limit)));
   finalized_ = true;
   return {};
+}
+
+void Communicator::wait_for_queued() {
+  std::unique_lock lock(queue_mutex_);
+  queue_empty_.wait(lock, [this] { return !has_queued(); });
+}
+
+void Communicator::enqueue(const std::shared_ptr<Stream>& stream,
+                           std::function<Status(Communicator&)> operation) {
+  if (queued_on_ != stream.get()) {
+    wait_for_queued();
+    queued_on_ = stream.get();
+  }
+  {
+    const std::lock_guard lock(queue_mutex_);
+    // relaxed: the stream's own lock hands the task over.
+    queued_.fetch_add(1, std::memory_order_relaxed);
+  }
+  stream->enqueue([this, operation = std::move(operation)] {
+    Status status = operation(*this);
+    end_queued();
+    return status;
+  });
+}
+
+void Communicator::end_queued() {
+  const std::lock_guard lock(queue_mutex_);
+  // release: see has_queued.
+  if (queued_.fetch_sub(1, std::memory_order_release) == 1) {
+    queue_empty_.notify_all();
+  }
 }
 
 void Communicator::abort() {

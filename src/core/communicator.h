@@ -2,9 +2,13 @@
 // A set of ranks that do collectives together, as one of them sees it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -13,6 +17,7 @@
 #include "core/collectives.h"
 #include "core/failure.h"
 #include "core/rank_card.h"
+#include "core/stream.h"
 #include "topology/host_identity.h"
 #include "transport/shm/endpoint.h"
 
@@ -51,6 +56,17 @@ class Communicator {
   // From any thread, also while a call is blocked: that call returns Code::aborted.
   void abort();
 
+  // Operations of this communicator that streams have yet to finish. They run on their stream's
+  // thread without entering the communicator again; nobody else does anything with it meanwhile.
+  [[nodiscard]] bool has_queued() const {
+    // acquire: pairs with the release in end_queued: what the operations did is visible.
+    return queued_.load(std::memory_order_acquire) != 0;
+  }
+  void wait_for_queued();
+  // Queues `operation` on `stream`, behind what other streams do with this communicator.
+  void enqueue(const std::shared_ptr<Stream>& stream,
+               std::function<Status(Communicator&)> operation);
+
   // Memory that the user registered with this communicator: start and size, by ticket.
   struct Registration {
     void* buffer = nullptr;
@@ -61,6 +77,7 @@ class Communicator {
   Status remove_registration(std::uint64_t ticket);
 
  private:
+  void end_queued();
   Communicator(Process& process, const CommunicatorOptions& options);
 
   Status join();
@@ -84,6 +101,11 @@ class Communicator {
   std::map<std::uint64_t, Registration> registrations_;
   std::uint64_t next_registration_ = 1;
   bool finalized_ = false;
+
+  std::mutex queue_mutex_;
+  std::condition_variable queue_empty_;
+  std::atomic<std::uint32_t> queued_{0};  // changed under queue_mutex_
+  const Stream* queued_on_ = nullptr;     // the stream of what is queued
 };
 
 }  // namespace gyre::core

@@ -26,7 +26,8 @@ static_assert(same<Code::not_supported, gyreNotSupported>);
 static_assert(same<Code::aborted, gyreAborted>);
 
 bool changed_nothing(Code code) {
-  return code == Code::invalid_argument || code == Code::not_supported || code == Code::aborted;
+  return code == Code::invalid_argument || code == Code::not_supported || code == Code::aborted ||
+         code == Code::in_progress;
 }
 
 }  // namespace

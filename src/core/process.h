@@ -10,10 +10,12 @@
 
 #include "base/clock.h"
 #include "base/settings.h"
+#include "bootstrap/launcher.h"
 #include "bootstrap/network.h"
 #include "bootstrap/root.h"
 #include "core/communicator.h"
 #include "core/handle_table.h"
+#include "core/stream.h"
 #include "memory/region_allocator.h"
 #include "memory/region_table.h"
 #include "net/event_loop.h"
@@ -22,6 +24,8 @@
 namespace gyre::core {
 
 using CommunicatorTable = HandleTable<Communicator, 1>;
+// Shared, so that a stream lives on while a call uses it.
+using StreamTable = HandleTable<std::shared_ptr<Stream>, 2>;
 
 class Process {
  public:
@@ -42,12 +46,14 @@ class Process {
   [[nodiscard]] const RegionTable& regions() const { return regions_; }
   [[nodiscard]] RegionAllocator& allocator() { return allocator_; }
   [[nodiscard]] CommunicatorTable& communicators() { return communicators_; }
+  [[nodiscard]] StreamTable& streams() { return streams_; }
   // The server of descriptors; started by the first communicator that has peers.
   Result<shm::FdServer*> fd_server();
 
   // Keeps a root alive while its ranks may come, and some time longer for late comers.
   void keep(std::unique_ptr<bootstrap::Root> root);
   // How many communicators were made from the launcher's environment before.
+  [[nodiscard]] bootstrap::LauncherSession& launcher_session() { return launcher_session_; }
   int next_instance() { return instances_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -61,6 +67,8 @@ class Process {
   RegionTable regions_;
   RegionAllocator allocator_{regions_};
   CommunicatorTable communicators_;
+  StreamTable streams_;
+  bootstrap::LauncherSession launcher_session_;
   std::atomic<bool> forked_{false};
   std::atomic<int> instances_{0};
   std::mutex mutex_;  // guards all below
