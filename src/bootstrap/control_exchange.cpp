@@ -51,7 +51,8 @@ Result<std::vector<Bytes>> ControlChannel::Core::exchange(GatherStep::Kind kind,
     ++round;
   }
   // Block i is of rank + i: turn the row so that block r is of rank r.
-  std::ranges::rotate(blocks, blocks.end() - options_.rank % static_cast<int>(blocks.size()));
+  std::rotate(blocks.begin(), blocks.end() - options_.rank % static_cast<int>(blocks.size()),
+              blocks.end());
   return blocks;
 }
 

@@ -144,7 +144,7 @@ Result<net::Address> beyond_loopback(const LaunchRequest& request, const Torchru
   if (!resolved.is_loopback() || means_loopback) {
     return resolved;
   }
-  const Result<net::Address> chosen =
+  Result<net::Address> chosen =
       net::choose_address({request.settings.socket_ifname, request.settings.socket_family, false});
   if (!chosen) {
     return chosen;

@@ -43,7 +43,7 @@ Status Pmi1::barrier() {
 }
 
 Result<std::string> Pmi1::get(const std::string& key) {
-  const Result<std::string> answer =
+  Result<std::string> answer =
       ask(fmt::format("cmd=get kvsname={} key={}", space_, key), "get_result");
   if (!answer) {
     return answer;

@@ -101,7 +101,7 @@ void Root::State::on_peer(UniqueFd fd, const net::PeerIdentity& peer) {
   const GuestId number = next_guest++;
   const auto weak = weak_from_this();
   net::Connection::Callbacks callbacks;
-  callbacks.on_frame = [weak, number](net::Frame frame) {
+  callbacks.on_frame = [weak, number](const net::Frame& frame) {
     if (const auto self = weak.lock()) {
       self->on_frame(number, frame);
     }

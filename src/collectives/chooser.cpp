@@ -24,9 +24,15 @@ std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
   return value / by + (value % by != 0 ? 1 : 0);
 }
 
+bool is_small(const ChoiceInput& input) {
+  return input.bytes <= (input.ranks <= choice_limits.exchange_ranks
+                             ? choice_limits.exchange_inline_bytes
+                             : choice_limits.inline_bytes);
+}
+
 // What is best, nothing being forced.
 Pair best(const ChoiceInput& input) {
-  if (input.bytes <= choice_limits.inline_bytes) {
+  if (is_small(input)) {
     return {Algorithm::one_shot, Protocol::flag_in_line, "small: one exchange, flags in line"};
   }
   if (input.direct_possible) {
@@ -44,7 +50,7 @@ Pair best(const ChoiceInput& input) {
 // The best algorithm for a protocol that is forced.
 Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
   if (protocol == Protocol::direct) return Algorithm::two_shot;
-  if (input.bytes <= choice_limits.inline_bytes || input.ranks <= choice_limits.exchange_ranks) {
+  if (is_small(input) || input.ranks <= choice_limits.exchange_ranks) {
     return Algorithm::one_shot;
   }
   return input.ranks <= choice_limits.two_shot_ranks ? Algorithm::two_shot : Algorithm::ring;
@@ -52,7 +58,7 @@ Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
 
 // The best protocol for an algorithm that is forced.
 Protocol protocol_for(Algorithm algorithm, const ChoiceInput& input) {
-  if (input.bytes <= choice_limits.inline_bytes) return Protocol::flag_in_line;
+  if (is_small(input)) return Protocol::flag_in_line;
   const bool direct = input.direct_possible && supports(algorithm, Protocol::direct) &&
                       !(algorithm == Algorithm::one_shot && input.in_place);
   return direct ? Protocol::direct : Protocol::staged;

@@ -45,6 +45,7 @@ struct ChoiceLimits {
   // Up to here latency decides: one exchange, flags in line. Above, or if peers' buffers are
   // mapped, the bytes that one-shot sends (ranks - 1 times the message) cost more than they save.
   std::uint64_t inline_bytes = 4 * 1024;
+  std::uint64_t exchange_inline_bytes = 2 * 1024;  // the same between two ranks
   // Staged: up to so many ranks whole inputs are exchanged (one-shot): as many bytes as two-shot
   // moves, with one hand-over instead of two.
   int exchange_ranks = 2;

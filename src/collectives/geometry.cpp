@@ -36,6 +36,9 @@ ElementRange Geometry::tile(std::uint64_t tile) const {
 
 ElementRange Geometry::block(std::uint64_t tile_index, std::uint64_t block) const {
   const ElementRange whole = tile(tile_index);
+  if (blocks_ == 1) {  // small messages: no time for divisions
+    return whole;
+  }
   const std::uint64_t units = divide_up(whole.length, unit_);
   const std::uint64_t each = units / blocks_;
   const std::uint64_t longer = units % blocks_;  // the first ones have one unit more

@@ -295,13 +295,13 @@ gyreResult_t gyreCommAbort(gyreComm_t comm) {
   return at_the_border([&] { return abort(comm); });
 }
 
-gyreResult_t gyreCommGetAsyncError(gyreComm_t comm, gyreResult_t* asyncError) {
-  if (asyncError == nullptr) {
+gyreResult_t gyreCommGetAsyncError(gyreComm_t comm, gyreResult_t* async_error) {
+  if (async_error == nullptr) {
     return report(null_argument("asyncError").value());
   }
   return about_communicator(comm, [&](Communicator& found) {
     const auto cause = found.failure().cause();
-    *asyncError = cause ? to_result(cause->error.code) : gyreSuccess;
+    *async_error = cause ? to_result(cause->error.code) : gyreSuccess;
   });
 }
 

@@ -36,7 +36,8 @@ TEST(Chooser, FollowsItsTable) {
   EXPECT_EQ(title_of(input_of(8, 4)), "oneshot/inline");
   EXPECT_EQ(title_of(input_of(4 * kib, 4)), "oneshot/inline");
   EXPECT_EQ(title_of(input_of(4 * kib + 4, 4)), "twoshot/staged");
-  EXPECT_EQ(title_of(input_of(4 * kib + 4, 2)), "oneshot/staged");
+  EXPECT_EQ(title_of(input_of(2 * kib, 2)), "oneshot/inline");
+  EXPECT_EQ(title_of(input_of(2 * kib + 4, 2)), "oneshot/staged");
   EXPECT_EQ(title_of(input_of(1024 * kib, 9)), "ring/staged");
   ChoiceInput mapped = input_of(1024 * kib, 9);
   mapped.direct_possible = true;
@@ -109,7 +110,7 @@ TEST(Chooser, SlotsFitTheMessageAndTheCache) {
                                .slot_bytes = choice.slot_bytes,
                                .channels = static_cast<std::uint64_t>(choice.channels)});
       ASSERT_GE(geometry.tiles(), static_cast<std::uint64_t>(choice.channels)) << bytes;
-      ASSERT_TRUE(bytes > choice_limits.inline_bytes || geometry.tiles() == 1U);
+      ASSERT_TRUE(bytes > choice_limits.exchange_inline_bytes || geometry.tiles() == 1U);
     }
   }
 }
