@@ -34,7 +34,7 @@ transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t sl
     shape.channels = static_cast<int>(plans.channels);
   }
   if (slots > 0) {
-    shape.slots = static_cast<int>(slots);
+    shape.slots = std::max(static_cast<int>(slots), 2);  // a ring deadlocks with one
   }
   if (plans.chunk_bytes > 0) {
     shape.slot_bytes = shm::round_up(static_cast<std::size_t>(plans.chunk_bytes), 64);
