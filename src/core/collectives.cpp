@@ -209,19 +209,8 @@ Status Collectives::collect_entries(std::uint32_t tag) {
   missing_.assign(peers_.begin(), peers_.end());
   while (!missing_.empty()) {
     const std::size_t before = missing_.size();
-    for (std::size_t i = 0; i < missing_.size();) {
-      const auto peer = static_cast<std::size_t>(missing_[i]);
-      const auto into = std::as_writable_bytes(std::span(&entries_[peer], 1));
-      const Arrival arrival = connections_[peer]->poll_inline(into, tag);
-      if (arrival == Arrival::mismatch) {
-        return fail_with(Outcome::mismatch, missing_[i]);
-      }
-      if (arrival == Arrival::ready) {
-        missing_[i] = missing_.back();
-        missing_.pop_back();
-      } else {
-        ++i;
-      }
+    if (const int other = take_entries(tag); other >= 0) {
+      return fail_with(Outcome::mismatch, other);
     }
     if (missing_.size() < before) {
       waiter_.progressed();
@@ -235,6 +224,26 @@ Status Collectives::collect_entries(std::uint32_t tag) {
     }
   }
   return {};
+}
+
+// Takes the entries that are there off `missing_`. A rank whose message is of another call, or -1.
+int Collectives::take_entries(std::uint32_t tag) {
+  for (std::size_t i = 0; i < missing_.size();) {
+    const int peer = missing_[i];
+    const auto into =
+        std::as_writable_bytes(std::span(&entries_[static_cast<std::size_t>(peer)], 1));
+    const Arrival arrival = connections_[static_cast<std::size_t>(peer)]->poll_inline(into, tag);
+    if (arrival == Arrival::mismatch) {
+      return peer;
+    }
+    if (arrival == Arrival::ready) {
+      missing_[i] = missing_.back();
+      missing_.pop_back();
+    } else {
+      ++i;
+    }
+  }
+  return -1;
 }
 
 Status Collectives::run_direct(const Prepared& staged, const Operands& operands) {

@@ -87,6 +87,7 @@ class Collectives {
   [[nodiscard]] Entry describe_buffers(const engine::Operands& operands, std::size_t bytes) const;
   void announce(const Entry& entry, std::uint32_t tag);
   Status collect_entries(std::uint32_t tag);
+  int take_entries(std::uint32_t tag);
   Status map_peers(std::size_t bytes, std::size_t head, std::size_t tail);
 
   [[nodiscard]] Error explain_mismatch(int peer) const;

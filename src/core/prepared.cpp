@@ -85,7 +85,7 @@ Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& conte
                   .op = common_op,
                   .root = -1,
                   .count = key.count};
-  auto prepared = std::unique_ptr<Prepared>(new Prepared{
+  auto prepared = std::make_unique<Prepared>(Prepared{
       .key = key,
       .call = call,
       .encoded = encode(call),

@@ -57,19 +57,11 @@ Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geom
   }
   const int end = first + run.live_channels;  // the first channels have the tiles
   while (run.live_channels > 0) {
-    bool moved = false;
-    for (int channel = first; channel < end; ++channel) {
-      switch (advance(run, channel)) {
-        case Advance::moved:
-          moved = true;
-          break;
-        case Advance::mismatch:
-          return Outcome::mismatch;
-        case Advance::blocked:
-          break;
-      }
+    const Advance result = advance_all(run, first, end);
+    if (result == Advance::mismatch) {
+      return Outcome::mismatch;
     }
-    if (moved) {
+    if (result == Advance::moved) {
       waiter.progressed();
       continue;
     }
@@ -79,6 +71,18 @@ Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geom
     }
   }
   return Outcome::done;
+}
+
+Executor::Advance Executor::advance_all(Run& run, int first, int end) {
+  Advance all = Advance::blocked;
+  for (int channel = first; channel < end; ++channel) {
+    const Advance one = advance(run, channel);
+    if (one == Advance::mismatch) {
+      return one;
+    }
+    all = one == Advance::moved ? one : all;
+  }
+  return all;
 }
 
 // Runs a channel to the end of its tile or to the first step that must wait.

@@ -82,6 +82,7 @@ class Executor {
   };
   struct Run;  // what one call of run() refers to
 
+  Advance advance_all(Run& run, int first, int end);
   Advance advance(Run& run, int channel);
   Advance do_step(Run& run, int channel, const CompiledProgram::Step& step);
   Advance do_wait(Run& run, int channel, const CompiledProgram::Step& step);

@@ -52,7 +52,7 @@ template <typename T, typename Divider>
 void divide_all(std::byte* values, Divider divide, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     const T value = load_element<T>(values, i);
-    const auto bits = static_cast<std::uint64_t>(value);
+    const auto bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
     const bool negative = std::is_signed_v<T> && value < 0;
     const std::uint64_t quotient = divide(negative ? 0 - bits : bits);
     store_element(values, i, static_cast<T>(negative ? 0 - quotient : quotient));
