@@ -44,21 +44,26 @@ Pair best(const ChoiceInput& input) {
   if (input.ranks <= choice_limits.two_shot_ranks) {
     return {Algorithm::two_shot, Protocol::staged, "few ranks: two exchanges beat a ring"};
   }
+  if (input.keeps_order) {
+    return {Algorithm::two_shot, Protocol::staged, "a ring does not keep the order of ranks"};
+  }
   return {Algorithm::ring, Protocol::staged, "many ranks: a ring has one peer each way"};
 }
 
 // The best algorithm for a protocol that is forced.
 Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
+  if (protocol == Protocol::flag_in_line) return Algorithm::one_shot;
   if (protocol == Protocol::direct) return Algorithm::two_shot;
   if (is_small(input) || input.ranks <= choice_limits.exchange_ranks) {
     return Algorithm::one_shot;
   }
-  return input.ranks <= choice_limits.two_shot_ranks ? Algorithm::two_shot : Algorithm::ring;
+  const bool two_shot = input.keeps_order || input.ranks <= choice_limits.two_shot_ranks;
+  return two_shot ? Algorithm::two_shot : Algorithm::ring;
 }
 
 // The best protocol for an algorithm that is forced.
 Protocol protocol_for(Algorithm algorithm, const ChoiceInput& input) {
-  if (is_small(input)) return Protocol::flag_in_line;
+  if (is_small(input) && algorithm == Algorithm::one_shot) return Protocol::flag_in_line;
   const bool direct = input.direct_possible && supports(algorithm, Protocol::direct) &&
                       !(algorithm == Algorithm::one_shot && input.in_place);
   return direct ? Protocol::direct : Protocol::staged;
@@ -167,6 +172,11 @@ Result<Choice> choose_all_reduce(const ChoiceInput& input) {
     return Choice{Algorithm::one_shot, Protocol::direct, 1, unbounded_slot, "one rank: a copy"};
   }
   const Pair pair = chosen(input);
+  if (pair.algorithm == Algorithm::ring && input.keeps_order) {
+    ChoiceInput without_ring = input;
+    without_ring.algorithm = Algorithm::two_shot;
+    return choose_all_reduce(without_ring);
+  }
   GYRE_TRY(check_possible(pair, input));
   Choice choice{pair.algorithm, pair.protocol, 1, unbounded_slot, pair.reason};
   if (pair.protocol != Protocol::direct) size_slots(pair, input, choice);

@@ -21,6 +21,7 @@ struct ChoiceInput {
   bool in_place = false;         // on any rank
   std::uint64_t l2_bytes = 0;    // of one core's L2 cache; 0: not known
   int slots = 2;                 // of each FIFO
+  bool keeps_order = false;      // contributions combine in the order of ranks: no ring
 
   // Forced by the user; nothing or 0: chosen.
   std::optional<Algorithm> algorithm = {};  // GYRE_ALGO

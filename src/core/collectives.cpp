@@ -312,6 +312,9 @@ Status Collectives::run_edges_and_middle(const Prepared& staged, const Operands&
   GYRE_TRY(run_edge(whole, operands, count - last, last));
   PrepareKey middle = whole;
   middle.direct = true;
+  middle.in_place = std::ranges::any_of(entries_, [](const Entry& entry) {
+    return entry.send.region == entry.receive.region && entry.send.offset == entry.receive.offset;
+  });
   middle.count = count - first - last;
   const auto prepared = prepare(middle);
   if (!prepared) {

@@ -22,6 +22,7 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
                           .ranks = context.ranks,
                           .local_cpus = static_cast<int>(context.cpus),
                           .direct_possible = key.direct,
+                          .in_place = key.in_place,
                           .slots = context.shape.slots,
                           .algorithm = plan::parse_algorithm(context.settings.algorithm),
                           .protocol = plan::parse_protocol(context.settings.protocol),
@@ -32,10 +33,8 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
   }
   if (context.ranks > most_ranks_in_a_step) {
     input.algorithm = plan::Algorithm::ring;
-  } else if (reduction.user.function != nullptr && !reduction.user.commutative &&
-             input.algorithm != plan::Algorithm::one_shot) {
-    input.algorithm = plan::Algorithm::two_shot;  // a ring does not keep the order of ranks
   }
+  input.keeps_order = reduction.user.function != nullptr && !reduction.user.commutative;
   return input;
 }
 
@@ -72,7 +71,15 @@ Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& conte
                                                      const PrepareKey& key,
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale) {
-  auto choice = plan::choose_all_reduce(question(context, key, reduction));
+  const plan::ChoiceInput input = question(context, key, reduction);
+  if (input.keeps_order && input.algorithm == plan::Algorithm::ring &&
+      context.ranks > most_ranks_in_a_step) {
+    return fail(Code::not_supported,
+                fmt::format("op {} is not commutative, which works up to {} ranks so far: this "
+                            "communicator has {}.",
+                            key.op, most_ranks_in_a_step, context.ranks));
+  }
+  auto choice = plan::choose_all_reduce(input);
   if (!choice) {
     return Unexpected(std::move(choice).error());
   }

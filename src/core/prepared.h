@@ -27,6 +27,7 @@ struct PrepareKey {
   std::uint64_t count = 0;
   DataType type = DataType::float32;
   bool direct = false;
+  bool in_place = false;  // on any rank; looked at when direct
   std::int32_t op = 0;
   friend bool operator==(const PrepareKey&, const PrepareKey&) = default;
 };
@@ -35,7 +36,8 @@ struct PrepareKeyHash {
   std::size_t operator()(const PrepareKey& key) const {
     const std::uint64_t word = key.count * 0x9e3779b97f4a7c15ULL ^
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.op)) << 8 ^
-                               static_cast<std::uint64_t>(key.type) << 1 ^ (key.direct ? 1U : 0U);
+                               static_cast<std::uint64_t>(key.type) << 1 ^ (key.direct ? 1U : 0U) ^
+                               (key.in_place ? std::uint64_t{1} << 40 : 0U);
     return word ^ word >> 29;
   }
 };
