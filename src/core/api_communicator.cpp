@@ -170,11 +170,12 @@ Status destroy(gyreComm_t comm) {
     return no_such_communicator(comm);
   }
   auto use = process->communicators().enter(ticket_of(comm));
-  if (use.get() == nullptr) {
+  // In a forked child it stays: its connections are the parent's, who still uses them.
+  if (use.get() == nullptr || process->forked()) {
     return refuse_entry(comm, use.entry());
   }
   Status finalized;
-  if (!process->forked() && !use.get()->failure().failed()) {
+  if (!use.get()->failure().failed()) {
     finalized = use.get()->finalize();
   }
   const auto communicator = process->communicators().remove(std::move(use));
@@ -183,6 +184,9 @@ Status destroy(gyreComm_t comm) {
 
 Status abort(gyreComm_t comm) {
   Process* const process = Process::existing();
+  if (process != nullptr && process->forked()) {
+    return refuse_entry(comm, Entry::entered);
+  }
   if (process == nullptr || !process->communicators().with_locked(
                                 ticket_of(comm), [](Communicator& found) { found.abort(); })) {
     return no_such_communicator(comm);

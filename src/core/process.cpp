@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "base/log.h"
@@ -23,10 +24,8 @@ std::atomic<Process*>& instance() {
 }
 
 void print_settings(const Settings& settings) {
-  static constexpr const char* origins[] = {"default", "file", "environment"};
   for (const SettingReport& row : report_settings(settings)) {
-    log::info(log::Subsystem::env, "{} = {} ({})", row.name, row.value,
-              origins[static_cast<int>(row.origin)]);
+    log::info(log::Subsystem::env, "{} = {} ({})", row.name, row.value, name_of(row.origin));
   }
 }
 
@@ -34,6 +33,11 @@ void print_settings(const Settings& settings) {
 
 Result<Process*> Process::get() {
   if (Process* process = existing(); process != nullptr) {
+    if (process->forked()) {
+      return fail(Code::invalid_usage,
+                  "This process was forked from one that uses Gyre, whose control thread it does "
+                  "not have: use Gyre in a program started by exec.");
+    }
     return process;
   }
   static std::mutex mutex;
@@ -80,6 +84,16 @@ Result<Process*> Process::make() {
 
 Process::Process(Settings settings, bootstrap::Network network)
     : settings_(std::move(settings)), network_(std::move(network)) {}
+
+// A launcher takes a process that ends without a word for one that crashed, and ends the whole job.
+bootstrap::LauncherSession& Process::launcher_session() {
+  [[maybe_unused]] static const int registered = std::atexit([] {
+    if (Process* process = existing(); !process->forked()) {
+      process->launcher_session_.reset();
+    }
+  });
+  return *launcher_session_;
+}
 
 Result<shm::FdServer*> Process::fd_server() {
   const std::lock_guard lock(mutex_);

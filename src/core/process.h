@@ -29,9 +29,9 @@ using StreamTable = HandleTable<std::shared_ptr<Stream>, 2>;
 
 class Process {
  public:
-  // Made by the first call that needs it; lives until the process ends (the control thread with
-  // it: nothing runs at exit, so the order of static destructors cannot matter). The error is that
-  // of the first attempt.
+  // Made by the first call that needs it; lives until the process ends, the control thread with
+  // it. At exit only the launcher is told, so the order of static destructors cannot matter. The
+  // error is that of the first attempt.
   static Result<Process*> get();
   // The same without making it; null before.
   static Process* existing();
@@ -52,8 +52,9 @@ class Process {
 
   // Keeps a root alive while its ranks may come, and some time longer for late comers.
   void keep(std::unique_ptr<bootstrap::Root> root);
+  // Ends when the process exits.
+  [[nodiscard]] bootstrap::LauncherSession& launcher_session();
   // How many communicators were made from the launcher's environment before.
-  [[nodiscard]] bootstrap::LauncherSession& launcher_session() { return launcher_session_; }
   int next_instance() { return instances_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
@@ -68,7 +69,8 @@ class Process {
   RegionAllocator allocator_{regions_};
   CommunicatorTable communicators_;
   StreamTable streams_;
-  bootstrap::LauncherSession launcher_session_;
+  std::unique_ptr<bootstrap::LauncherSession> launcher_session_ =
+      std::make_unique<bootstrap::LauncherSession>();
   std::atomic<bool> forked_{false};
   std::atomic<int> instances_{0};
   std::mutex mutex_;  // guards all below
