@@ -64,7 +64,7 @@ std::vector<SettingRow> make_table() {
       {"GYRE_CHANNELS", NumberRow{&Settings::channels, Integer{0, 64, ""}},
        "Pieces that are in flight independently of each other. 0: chosen."},
       {"GYRE_SLOTS", NumberRow{&Settings::slots, Integer{0, 64, ""}},
-       "Slots for pieces per channel and peer. 0: chosen."},
+       "Slots for pieces per channel and peer; 1 counts as 2. 0: chosen."},
       {"GYRE_SPIN_US",
        NumberRow{&Settings::spin_us, Integer{-1, minute_in_microseconds, "microseconds"}},
        "How long a waiting rank polls before it yields its CPU. -1: chosen by CPUs and ranks."},

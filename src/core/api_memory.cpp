@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gyre.h: memory, and what is known about ranks and plans.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string>
 
@@ -71,6 +72,13 @@ gyreResult_t gyreMemAlloc(void** ptr, size_t size) {
     }
     if (size == 0) {
       return gyre::fail(Code::invalid_argument, "size is 0: there is nothing to allocate.");
+    }
+    if (size > PTRDIFF_MAX) {
+      return gyre::fail(
+          Code::invalid_argument,
+          fmt::format("size is {}: that is more than a process can address. Is a negative number "
+                      "passed as a size?",
+                      size));
     }
     const auto process = Process::get();
     if (!process) {
