@@ -267,6 +267,11 @@ bool Job::wait_for_output(int rank, std::string_view text) {
   return true;
 }
 
+void Job::wait_for_end(int rank) {
+  while (!state_->at(rank).reaped && state_->take_some_output()) {
+  }
+}
+
 std::vector<RankOutcome> Job::wait() {
   while (state_->take_some_output()) {
   }

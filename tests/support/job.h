@@ -67,6 +67,8 @@ class Job {
   void send_line(int rank, std::string_view line) const;
   // Until the output of `rank` contains `text`; false when it ends, or the limit passes, before.
   [[nodiscard]] bool wait_for_output(int rank, std::string_view text);
+  // Until that rank has ended.
+  void wait_for_end(int rank);
   // Until all have ended. In rank order.
   [[nodiscard]] std::vector<RankOutcome> wait();
 
