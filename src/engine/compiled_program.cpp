@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
+#include <utility>
 
 #include "engine/executor.h"
 
@@ -35,10 +35,33 @@ CompiledProgram::CompiledProgram(const plan::Program& program, plan::Protocol pr
       compiled.contributions |=
           i < 64 && is_contribution(step.sources[i]) ? std::uint64_t{1} << i : 0;
     }
-    most_sources_ = std::max(most_sources_, step.sources.size());
-    most_destinations_ = std::max(most_destinations_, step.destinations.size());
     steps_.push_back(compiled);
   }
+  exchange_ = find_exchange();
+}
+
+std::optional<CompiledProgram::Exchange> CompiledProgram::find_exchange() const {
+  if (protocol_ != plan::Protocol::flag_in_line) {
+    return std::nullopt;
+  }
+  Exchange exchange;
+  for (const Step& step : steps_) {
+    if (step.kind == plan::StepKind::wait) {
+      exchange.senders.push_back(step.peer);
+    } else if (step.kind == plan::StepKind::combine) {
+      const plan::Slice& to = destinations(step).front();
+      const bool sends = to.place == plan::Place::peer_slot;
+      if (exchange.combine != nullptr || (sends && !exchange.senders.empty())) {
+        return std::nullopt;  // a second exchange begins
+      }
+      if (sends) {
+        exchange.receivers.push_back(to.peer);
+      } else {
+        exchange.combine = &step;
+      }
+    }
+  }
+  return exchange.combine != nullptr ? std::optional(std::move(exchange)) : std::nullopt;
 }
 
 }  // namespace gyre::engine

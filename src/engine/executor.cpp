@@ -49,6 +49,9 @@ Executor::Executor(std::span<transport::Connection* const> connections,
 Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geometry,
                       Combiner& combiner, const Operands& operands, Waiter& waiter) {
   Run run{program, geometry, combiner, operands, 0};
+  if (program.exchange() && geometry.tiles() == 1) {
+    return run_exchange(run, waiter);
+  }
   const int first = operands.first_channel;
   for (int channel = first; channel < static_cast<int>(channels_.size()); ++channel) {
     const std::uint64_t turns = geometry.tiles_of(static_cast<std::uint64_t>(channel - first));
@@ -70,6 +73,44 @@ Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geom
       return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
     }
   }
+  return Outcome::done;
+}
+
+// The same steps as advance() would do, without the book-keeping of channels and tiles: a message of
+// a few bytes is there before that is done.
+Outcome Executor::run_exchange(Run& run, Waiter& waiter) {
+  const CompiledProgram::Exchange& exchange = *run.program.exchange();
+  const CompiledProgram::Step& step = *exchange.combine;
+  const plan::ElementRange all = run.geometry.tile(0);
+  const std::size_t bytes = all.length * run.combiner.element_bytes();
+  const std::byte* message = scaled_input(run, all);
+  for (const std::int32_t peer : exchange.receivers) {
+    connections_[static_cast<std::size_t>(peer)]->put_inline({message, bytes}, run.operands.tag);
+  }
+  for (const std::int32_t peer : exchange.senders) {
+    blamed_ = peer;
+    std::byte* into = inline_message(peer);
+    for (;;) {
+      const Arrival arrival = connections_[static_cast<std::size_t>(peer)]->poll_inline(
+          {into, bytes}, run.operands.tag);
+      if (arrival == Arrival::ready) {
+        break;
+      }
+      if (arrival == Arrival::mismatch) {
+        return Outcome::mismatch;
+      }
+      const Waiter::Verdict verdict = waiter.pause();
+      if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
+        return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
+      }
+    }
+    waiter.progressed();
+    current_[message_at(0, peer)] = into;
+  }
+  gather_sources(run, 0, step, 0);
+  std::byte* const to = run.operands.output;
+  run.combiner.combine({&to, 1}, {sources_.data(), step.source_count}, step.contributions,
+                       all.length, StoreHint::cached, step.completes);
   return Outcome::done;
 }
 
@@ -137,8 +178,7 @@ Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram
   const std::uint32_t tag = run.operands.tag;
   Arrival arrival;
   if (run.program.protocol() == Protocol::flag_in_line) {
-    std::byte* into =
-        inline_messages_.data() + static_cast<std::size_t>(step.peer) * inline_stride_;
+    std::byte* into = inline_message(step.peer);
     // The one block of the tile.
     const std::size_t bytes =
         run.geometry.tile(tile_of(run, channel)).length * run.combiner.element_bytes();
@@ -184,17 +224,21 @@ Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProg
 // A small message goes from where it is straight into the peer's lines.
 Executor::Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& step,
                                         plan::ElementRange range) {
-  const std::byte* message = run.operands.input + range.offset * run.combiner.element_bytes();
-  if (run.combiner.scales()) {
-    std::byte* scaled = inline_messages_.data() + connections_.size() * inline_stride_;
-    run.combiner.combine({&scaled, 1}, {&message, 1}, step.contributions, range.length,
-                         StoreHint::cached, false);
-    message = scaled;
-  }
   const auto peer = static_cast<std::size_t>(run.program.destinations(step).front().peer);
-  connections_[peer]->put_inline({message, range.length * run.combiner.element_bytes()},
-                                 run.operands.tag);
+  connections_[peer]->put_inline(
+      {scaled_input(run, range), range.length * run.combiner.element_bytes()}, run.operands.tag);
   return Advance::moved;
+}
+
+// What this rank contributes, as peers get it.
+const std::byte* Executor::scaled_input(Run& run, plan::ElementRange range) {
+  const std::byte* message = run.operands.input + range.offset * run.combiner.element_bytes();
+  if (!run.combiner.scales()) {
+    return message;
+  }
+  std::byte* scaled = inline_message(static_cast<int>(connections_.size()));
+  run.combiner.combine({&scaled, 1}, {&message, 1}, 1, range.length, StoreHint::cached, false);
+  return scaled;
 }
 
 // False while a slot that is to be filled is not free; nothing is lost by asking again.

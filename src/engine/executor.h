@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,9 @@ class CompiledProgram {
   };
 
   CompiledProgram(const plan::Program& program, plan::Protocol protocol);
+  CompiledProgram(CompiledProgram&&) = default;  // what points into it stays where it is
+  CompiledProgram& operator=(CompiledProgram&&) = default;
+  ~CompiledProgram() = default;
 
   [[nodiscard]] plan::Protocol protocol() const { return protocol_; }
   [[nodiscard]] std::span<const Step> steps() const { return steps_; }
@@ -39,14 +43,21 @@ class CompiledProgram {
   [[nodiscard]] std::span<const plan::Slice> sources(const Step& step) const {
     return {slices_.data() + step.sources_at, step.source_count};
   }
-  [[nodiscard]] std::size_t most_sources() const { return most_sources_; }
-  [[nodiscard]] std::size_t most_destinations() const { return most_destinations_; }
+  // A program of one exchange: the input goes to peers in line, their messages are awaited, and all
+  // is combined into the output in one step.
+  struct Exchange {
+    std::vector<std::int32_t> receivers, senders;
+    const Step* combine = nullptr;
+  };
+  [[nodiscard]] const std::optional<Exchange>& exchange() const { return exchange_; }
 
  private:
+  [[nodiscard]] std::optional<Exchange> find_exchange() const;
+
   plan::Protocol protocol_;
   std::vector<Step> steps_;
   std::vector<plan::Slice> slices_;
-  std::size_t most_sources_ = 0, most_destinations_ = 0;
+  std::optional<Exchange> exchange_;
 };
 
 // One call: where its bytes are.
@@ -82,6 +93,7 @@ class Executor {
   };
   struct Run;  // what one call of run() refers to
 
+  Outcome run_exchange(Run& run, Waiter& waiter);
   Advance advance_all(Run& run, int first, int end);
   Advance advance(Run& run, int channel);
   Advance do_step(Run& run, int channel, const CompiledProgram::Step& step);
@@ -93,6 +105,10 @@ class Executor {
   bool gather_destinations(Run& run, int channel, const CompiledProgram::Step& step,
                            std::uint64_t offset_bytes);
 
+  const std::byte* scaled_input(Run& run, plan::ElementRange range);
+  [[nodiscard]] std::byte* inline_message(int peer) {
+    return inline_messages_.data() + static_cast<std::size_t>(peer) * inline_stride_;
+  }
   [[nodiscard]] std::uint64_t tile_of(const Run& run, int channel) const;
   [[nodiscard]] std::size_t message_at(int channel, int peer) const {
     return static_cast<std::size_t>(channel) * connections_.size() + static_cast<std::size_t>(peer);
