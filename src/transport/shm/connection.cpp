@@ -37,8 +37,12 @@ inline void copy_payload(std::byte* to, const std::byte* from, std::size_t bytes
 }  // namespace
 
 ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank, std::byte* peer,
-                             int peer_rank, ImportRegion import)
+                             int peer_rank, ImportRegion import, std::uint64_t messages_before)
     : fifos_(static_cast<std::size_t>(layout.shape().all_channels())),
+      inline_sent_(messages_before),
+      inline_taken_(messages_before),
+      signals_sent_(messages_before),
+      signals_taken_(messages_before),
       peer_(at<SegmentHeader>(peer, 0)),
       import_(std::move(import)) {
   const std::size_t here = layout.inbox(peer_rank);  // in our segment, written by the peer
@@ -47,11 +51,18 @@ ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank,
     inline_here_[set] = at<InlineLine>(own, here + layout.inline_set(set));
     inline_there_[set] = at<InlineLine>(peer, there + layout.inline_set(set));
   }
+  // A line that was never written must never look like a message. The zeros of a fresh segment are
+  // number 0, which an even message has when 32 bits wrap; even ones go to set 1, odd ones to set 0.
+  // relaxed: nobody sends before all ends are made.
+  for (std::size_t line = 0; line < layout.inline_lines(); ++line) {
+    inline_here_[1][line].flag.store(flag_of(1, 0), std::memory_order_relaxed);
+  }
   signal_here_ = at<Word>(own, here + layout.signal());
   signal_there_ = at<Word>(peer, there + layout.signal());
   for (int channel = 0; channel < layout.shape().all_channels(); ++channel) {
     Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
     fifo.slots = static_cast<std::uint64_t>(layout.shape().slots_of(channel));
+    fifo.sent = fifo.credited = fifo.taken = messages_before;
     fifo.credit_here = at<Word>(own, here + layout.credit(channel));
     fifo.credit_there = at<Word>(peer, there + layout.credit(channel));
     for (int slot = 0; slot < layout.shape().slots_of(channel); ++slot) {

@@ -25,9 +25,11 @@ using ImportRegion = std::function<Result<MappedRegion>(std::uint64_t id)>;
 
 class ShmConnection final : public transport::Connection {
  public:
-  // `own` and `peer` are the two ranks' segments, mapped; both outlive the connection.
+  // `own` and `peer` are the two ranks' segments, mapped; both outlive the connection. Nobody sends
+  // before all ends are made. `messages_before`, equal on both ends, starts the count of messages
+  // elsewhere than at 0, so that a test need not send 2^32 to see it wrap.
   ShmConnection(const Layout& layout, std::byte* own, int own_rank, std::byte* peer, int peer_rank,
-                ImportRegion import);
+                ImportRegion import, std::uint64_t messages_before = 0);
 
   const Capabilities& capabilities() const override;
   std::byte* slot_to_fill(int channel) override;

@@ -22,7 +22,8 @@ bool register_for_barriers() {
 
 }  // namespace
 
-ShmDoorbell::ShmDoorbell(SegmentHeader& own) : own_(own), barrier_works_(register_for_barriers()) {}
+ShmDoorbell::ShmDoorbell(SegmentHeader& own, bool use_barrier)
+    : own_(own), barrier_works_(use_barrier && register_for_barriers()) {}
 
 void ShmDoorbell::arm() {
   // seq_cst: orders this store before the sleeper's own polls where membarrier is not to be had.

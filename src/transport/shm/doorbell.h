@@ -11,7 +11,8 @@ namespace gyre::shm {
 
 class ShmDoorbell final : public transport::Doorbell {
  public:
-  explicit ShmDoorbell(SegmentHeader& own);
+  // Without `use_barrier` it works as where the kernel has no membarrier(2).
+  explicit ShmDoorbell(SegmentHeader& own, bool use_barrier = true);
 
   void arm() override;
   void disarm() override;

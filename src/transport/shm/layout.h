@@ -91,6 +91,7 @@ class Layout {
   [[nodiscard]] std::size_t inline_set(int set) const {
     return static_cast<std::size_t>(set) * inline_lines_ * cache_line;
   }
+  [[nodiscard]] std::size_t inline_lines() const { return inline_lines_; }  // of each set
   [[nodiscard]] std::size_t credit(int channel) const {
     return credits_at_ + static_cast<std::size_t>(channel) * cache_line;
   }
