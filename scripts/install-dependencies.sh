@@ -15,6 +15,8 @@ groups=(
   "optional: MPI, for gyre::mpi and for comparisons: libopenmpi-dev openmpi-bin"
   "optional: plots of benchmarks: gnuplot-nox"
   "optional: formatting, static analysis, second compiler: clang clang-format clang-tidy"
+  "optional: fuzzing of the parsers: libclang-rt-dev"
+  "optional: model checker of the protocols in shared memory: spin"
   "optional: faster rebuilds: ccache"
 )
 
