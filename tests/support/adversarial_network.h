@@ -22,8 +22,8 @@ class AdversarialLink {
  public:
   AdversarialLink(const transport::Shape& shape, unsigned seed, unsigned most_delay)
       : shape_(shape), random_(seed), most_delay_(most_delay) {
-    for (int channel = 0; channel < shape.channels; ++channel) {
-      channels_.emplace_back(shape);
+    for (int channel = 0; channel < shape.all_channels(); ++channel) {
+      channels_.emplace_back(shape.slot_bytes_of(channel), shape.slots_of(channel));
     }
   }
 
@@ -45,7 +45,7 @@ class AdversarialLink {
     const std::lock_guard lock(mutex_);
     Channel& fifo = channels_.at(static_cast<std::size_t>(channel));
     check(fifo.asked && fifo.free > 0, "put without a free slot");
-    check(bytes <= shape_.slot_bytes, "put of more than a slot");
+    check(bytes <= fifo.filling.size(), "put of more than a slot");
     fifo.messages.push_back(
         {std::vector(fifo.filling.begin(), fifo.filling.begin() + bytes), tag, delay()});
     --fifo.free;
@@ -141,8 +141,8 @@ class AdversarialLink {
     unsigned delay;  // polls until it is seen
   };
   struct Channel {
-    explicit Channel(const transport::Shape& shape)
-        : filling(shape.slot_bytes, poison), reading(shape.slot_bytes, poison), free(shape.slots) {}
+    Channel(std::size_t slot_bytes, int slots)
+        : filling(slot_bytes, poison), reading(slot_bytes, poison), free(slots) {}
     std::vector<std::byte> filling, reading;
     std::deque<Message> messages;
     std::deque<unsigned> credits;

@@ -35,7 +35,19 @@ struct JobShape {
   std::uint64_t chunk_bytes = 64;
   std::uint64_t channels = 1;
   bool in_place = false;
+  int first_channel = 0;
 };
+
+// Four channels with slots for every chunk of jobs_for, and two with smaller ones behind them.
+inline transport::Shape shape_for_jobs(int slots) {
+  return {.channels = 4,
+          .slots = slots,
+          .slot_bytes = 4096,
+          .inline_bytes = 4096,
+          .small_channels = 2,
+          .small_slots = 2,
+          .small_slot_bytes = 192};
+}
 
 // One AllReduce (sum of float32) of all ranks: buffers, and the sums in float64.
 class AllReduceJob {
@@ -87,7 +99,9 @@ class AllReduceJob {
                             .peer_inputs = peer_inputs_,
                             .peer_outputs = peer_outputs_,
                             .tag = tag_,
-                            .streaming = tag_ % 3 == 0};
+                            .first_channel = shape_.first_channel,
+                            .stream_results = tag_ % 3 == 0,
+                            .stream_messages = tag_ % 5 == 0};
     return executor.run(program, geometry_, combiner, operands, waiter);
   }
 
@@ -106,9 +120,9 @@ class AllReduceJob {
   }
 
   [[nodiscard]] std::string describe() const {
-    return fmt::format("{} of {} ranks, {} elements in chunks of {} over {} channels{}",
+    return fmt::format("{} of {} ranks, {} elements in chunks of {} over {} channels from {}{}",
                        plan::title(plan_), plan_.ranks, shape_.count, shape_.chunk_bytes,
-                       shape_.channels, in_place() ? ", in place" : "");
+                       shape_.channels, shape_.first_channel, in_place() ? ", in place" : "");
   }
 
  private:
@@ -136,7 +150,12 @@ inline std::vector<AllReduceJob> jobs_for(const plan::AllReduceCase& each, int r
   for (const std::uint64_t count : {0, 1, 7, 15, 16, 17, 64, 255, 997}) {
     for (const std::uint64_t chunk : {64, 192, 1000, 4096}) {
       for (const std::uint64_t channels : {1, 2, 3, 4}) {
-        shapes.push_back({count, chunk, channels, (count + channels) % 2 == 0});
+        const bool fits_small_channels = chunk <= 192 && channels <= 2;
+        shapes.push_back({.count = count,
+                          .chunk_bytes = chunk,
+                          .channels = channels,
+                          .in_place = (count + channels) % 2 == 0,
+                          .first_channel = fits_small_channels && count % 4 != 0 ? 4 : 0});
       }
     }
   }

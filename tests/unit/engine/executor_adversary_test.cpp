@@ -12,8 +12,7 @@ class ExecutorOverAdversary : public testing::TestWithParam<plan::AllReduceCase>
 TEST_P(ExecutorOverAdversary, ResultsDoNotDependOnWhenThingsArrive) {
   for (const int ranks : {1, 2, 3, 4, 5, 8}) {
     for (const int slots : {2, 3}) {
-      const transport::Shape shape{
-          .channels = 4, .slots = slots, .slot_bytes = 4096, .inline_bytes = 4096};
+      const transport::Shape shape = shape_for_jobs(slots);
       auto jobs = jobs_for(GetParam(), ranks, ranks <= 3 ? 60 : 15,
                            static_cast<std::uint32_t>(ranks * 100 + slots));
       const test::AdversarialNetwork network(ranks, shape, static_cast<unsigned>(ranks));

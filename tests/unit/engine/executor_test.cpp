@@ -15,7 +15,7 @@ class ExecutorOverSharedMemory : public testing::TestWithParam<AllReduceCase> {}
 
 void run_all(const AllReduceCase& each, int ranks, int slots, std::size_t most_jobs,
              const WaitPolicy& policy) {
-  const Shape shape{.channels = 4, .slots = slots, .slot_bytes = 4096, .inline_bytes = 4096};
+  const Shape shape = shape_for_jobs(slots);
   auto jobs = jobs_for(each, ranks, most_jobs, static_cast<std::uint32_t>(ranks * 10 + slots));
   const test::LocalCluster cluster(ranks, shape);
   test::on_each_rank(ranks, [&](int rank) {
