@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gyre/gyre.h"
-#include "support/local_cluster.h"
+#include "unit/support/local_cluster.h"
 
 namespace gyre {
 namespace {

@@ -2,7 +2,7 @@
 // Every plan over real shared memory, ranks being threads.
 #include "engine/executor.h"
 
-#include "support/local_cluster.h"
+#include "unit/support/local_cluster.h"
 #include "unit/engine/all_reduce_jobs.h"
 
 namespace gyre::engine {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "support/fake_clock.h"
+#include "unit/support/fake_clock.h"
 
 namespace gyre::engine {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The adversarial double keeps the contract as a real transport does: so what fails over it fails
 // by its own fault.
-#include "support/adversarial_network.h"
+#include "unit/support/adversarial_network.h"
 #include "unit/transport/contract_suite.h"
 
 namespace gyre::transport {

@@ -3,7 +3,7 @@
 // other processes.
 #include <gmock/gmock.h>
 
-#include "support/local_cluster.h"
+#include "unit/support/local_cluster.h"
 #include "unit/memory/process_state.h"
 #include "unit/transport/contract_suite.h"
 
