@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every plan over a transport that delays and reorders whatever the contract lets it.
+#include "unit/engine/all_reduce_jobs.h"
 #include "unit/support/adversarial_network.h"
 #include "unit/support/local_cluster.h"
-#include "unit/engine/all_reduce_jobs.h"
 
 namespace gyre::engine {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // An operation ends, with the right peer blamed, wherever it may have to wait. One rank on one
 // thread: its peers grant a number of requests and then none.
+#include "unit/engine/all_reduce_jobs.h"
 #include "unit/support/fake_clock.h"
 #include "unit/support/scripted_connection.h"
-#include "unit/engine/all_reduce_jobs.h"
 
 namespace gyre::engine {
 namespace {

@@ -2,8 +2,8 @@
 // Every plan over real shared memory, ranks being threads.
 #include "engine/executor.h"
 
-#include "unit/support/local_cluster.h"
 #include "unit/engine/all_reduce_jobs.h"
+#include "unit/support/local_cluster.h"
 
 namespace gyre::engine {
 namespace {

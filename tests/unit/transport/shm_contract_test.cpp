@@ -3,8 +3,8 @@
 // other processes.
 #include <gmock/gmock.h>
 
-#include "unit/support/local_cluster.h"
 #include "unit/memory/process_state.h"
+#include "unit/support/local_cluster.h"
 #include "unit/transport/contract_suite.h"
 
 namespace gyre::shm {
