@@ -57,10 +57,11 @@ run_tests() {
 phase "dependencies" scripts/install-dependencies.sh || exit 1
 phase "lint" scripts/lint.sh
 phase "build dev" build dev && phase "tests dev" run_tests dev
-# Tests of the source tree say the same everywhere; timing-bound ones are not for sanitizers.
+# Tests of the source tree and of models say the same everywhere, fuzzers bring their own sanitizers,
+# and timing-bound tests are not for these.
 for preset in asan tsan; do
   phase "build $preset" build $preset &&
-    phase "tests $preset" run_tests $preset -LE 'build|timing'
+    phase "tests $preset" run_tests $preset -LE 'build|timing|fuzz|model'
 done
 
 echo
