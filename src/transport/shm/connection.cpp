@@ -29,7 +29,7 @@ inline void copy_payload(std::byte* to, const std::byte* from, std::size_t bytes
     std::memcpy(to, from, InlineLine::payload_bytes);
   } else if (bytes == 8) {
     std::memcpy(to, from, 8);
-  } else {
+  } else if (bytes > 0) {  // an empty message may have no address
     std::memcpy(to, from, bytes);
   }
 }

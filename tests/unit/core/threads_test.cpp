@@ -202,7 +202,8 @@ TEST(Threads, AnAbsentPeerIsNamedAtTheDeadline) {
     while (!over) {
       std::this_thread::yield();
     }
-    EXPECT_EQ(gyreCommDestroy(comm), gyreSuccess);
+    // Rank 1 may learn of the failure before it destroys, or by doing so.
+    EXPECT_THAT(gyreCommDestroy(comm), testing::AnyOf(gyreSuccess, gyreTimeout));
   });
 }
 

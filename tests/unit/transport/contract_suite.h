@@ -86,7 +86,7 @@ class Contract : public testing::TestWithParam<TransportUnderTest> {
                              std::uint32_t with_tag = tag) {
     const std::byte* message = nullptr;
     ASSERT_TRUE(until([&] { return at.arrived(channel, with_tag, &message) == Arrival::ready; }));
-    ASSERT_EQ(0, std::memcmp(message, bytes.data(), bytes.size()));
+    ASSERT_TRUE(std::equal(bytes.begin(), bytes.end(), message));
   }
   static void take(Connection& at, int channel, const std::vector<std::byte>& bytes) {
     ASSERT_NO_FATAL_FAILURE(expect_message(at, channel, bytes));
