@@ -173,7 +173,8 @@ GYRE_API gyreResult_t gyreCommInitRank(gyreComm_t* comm, int nranks, gyreUniqueI
 GYRE_API gyreResult_t gyreCommInitRankConfig(gyreComm_t* comm, int nranks, gyreUniqueId id,
                                              int rank, const gyreConfig_t* config);
 /* Collective. Rank, size and id come from the launcher: GYRE_COMM_ID, PMIx (mpirun, srun, prun) or
- * torchrun's environment; a process that nobody launched becomes a communicator of one. */
+ * torchrun's environment; a process that nobody launched becomes a communicator of one. One call at a
+ * time in a process. */
 GYRE_API gyreResult_t gyreCommInitEnvironment(gyreComm_t* comm, const gyreConfig_t* config);
 
 /* Collective. Waits until all work queued on the communicator is done everywhere. */
