@@ -88,29 +88,36 @@ Outcome Executor::run_exchange(Run& run, Waiter& waiter) {
     connections_[static_cast<std::size_t>(peer)]->put_inline({message, bytes}, run.operands.tag);
   }
   for (const std::int32_t peer : exchange.senders) {
-    blamed_ = peer;
-    std::byte* into = inline_message(peer);
-    for (;;) {
-      const Arrival arrival = connections_[static_cast<std::size_t>(peer)]->poll_inline(
-          {into, bytes}, run.operands.tag);
-      if (arrival == Arrival::ready) {
-        break;
-      }
-      if (arrival == Arrival::mismatch) {
-        return Outcome::mismatch;
-      }
-      const Waiter::Verdict verdict = waiter.pause();
-      if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
-        return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
-      }
+    const Outcome outcome = take_inline(run, peer, bytes, waiter);
+    if (outcome != Outcome::done) [[unlikely]] {
+      return outcome;
     }
-    waiter.progressed();
-    current_[message_at(0, peer)] = into;
   }
   gather_sources(run, 0, step, 0);
   std::byte* const to = run.operands.output;
   run.combiner.combine({&to, 1}, {sources_.data(), step.source_count}, step.contributions,
                        all.length, StoreHint::cached, step.completes);
+  return Outcome::done;
+}
+
+// Waits for the small message of `peer`, which becomes its current one.
+Outcome Executor::take_inline(Run& run, int peer, std::size_t bytes, Waiter& waiter) {
+  transport::Connection& connection = *connections_[static_cast<std::size_t>(peer)];
+  std::byte* const into = inline_message(peer);
+  blamed_ = peer;
+  Arrival arrival = connection.poll_inline({into, bytes}, run.operands.tag);
+  while (arrival == Arrival::pending) {
+    const Waiter::Verdict verdict = waiter.pause();
+    if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
+      return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
+    }
+    arrival = connection.poll_inline({into, bytes}, run.operands.tag);
+  }
+  if (arrival == Arrival::mismatch) [[unlikely]] {
+    return Outcome::mismatch;
+  }
+  waiter.progressed();
+  current_[message_at(0, peer)] = into;
   return Outcome::done;
 }
 

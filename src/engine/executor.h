@@ -94,6 +94,7 @@ class Executor {
   struct Run;  // what one call of run() refers to
 
   Outcome run_exchange(Run& run, Waiter& waiter);
+  Outcome take_inline(Run& run, int peer, std::size_t bytes, Waiter& waiter);
   Advance advance_all(Run& run, int first, int end);
   Advance advance(Run& run, int channel);
   Advance do_step(Run& run, int channel, const CompiledProgram::Step& step);
