@@ -218,9 +218,7 @@ Status Collectives::collect_entries(std::uint32_t tag) {
     }
     const engine::Waiter::Verdict verdict = waiter_.pause();
     if (verdict != engine::Waiter::Verdict::poll_again) {
-      return fail_with(
-          verdict == engine::Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out,
-          missing_.front());
+      return fail_with(engine::outcome_of(verdict), missing_.front());
     }
   }
   return {};

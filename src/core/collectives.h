@@ -70,7 +70,6 @@ class Collectives {
   struct Entry {
     transport::RemoteSlice send, receive;  // region 0: not mapped, stage
     std::uint32_t head = 0, tail = 0;      // bytes at the ends that are not mapped
-    std::uint64_t reserved = 0;
   };
   static_assert(sizeof(Entry) <= 56);  // one line
 

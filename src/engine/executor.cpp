@@ -70,7 +70,7 @@ Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geom
     }
     const Waiter::Verdict verdict = waiter.pause();
     if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
-      return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
+      return outcome_of(verdict);
     }
   }
   return Outcome::done;
@@ -109,7 +109,7 @@ Outcome Executor::take_inline(Run& run, int peer, std::size_t bytes, Waiter& wai
   while (arrival == Arrival::pending) {
     const Waiter::Verdict verdict = waiter.pause();
     if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
-      return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
+      return outcome_of(verdict);
     }
     arrival = connection.poll_inline({into, bytes}, run.operands.tag);
   }

@@ -74,6 +74,11 @@ struct Operands {
 
 enum class Outcome : std::uint8_t { done, aborted, timed_out, mismatch };
 
+// How an operation ends whose waiter said anything but poll_again.
+[[nodiscard]] constexpr Outcome outcome_of(Waiter::Verdict verdict) {
+  return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
+}
+
 class Executor {
  public:
   // `connections` by rank, null for this rank itself; all outlive the executor.
