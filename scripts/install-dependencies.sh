@@ -10,7 +10,7 @@ groups=(
   "needed: compiler and build tools: g++ cmake ninja-build pkg-config"
   "needed: libraries that Gyre uses (formatting, results, JSON, authentication, vector kernels): libfmt-dev libexpected-dev nlohmann-json3-dev libsodium-dev libhwy-dev"
   "needed: command lines of the benchmarks: libcli11-dev"
-  "needed: test framework, and the interpreter of checks on the source tree: libgtest-dev libgmock-dev python3"
+  "needed: test frameworks, and the interpreter of checks on the source tree: libgtest-dev libgmock-dev librapidcheck-dev python3"
   "optional: launchers by PMIx, loaded at run time: libpmix2"
   "optional: MPI, for gyre::mpi and for comparisons: libopenmpi-dev openmpi-bin"
   "optional: plots of benchmarks: gnuplot-nox"
