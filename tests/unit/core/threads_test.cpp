@@ -142,6 +142,7 @@ TEST(Threads, AbortFromAnotherThreadEndsABlockedCall) {
   for (const std::size_t count : {1, 100'000}) {
     const gyreUniqueId id = new_id();
     std::atomic<gyreComm_t> waiting{nullptr};
+    std::atomic<bool> all_joined{false};
     std::thread aborter([&] {
       gyreComm_t comm = nullptr;
       while ((comm = waiting.load()) == nullptr) {
@@ -154,14 +155,18 @@ TEST(Threads, AbortFromAnotherThreadEndsABlockedCall) {
       gyreResult_t async = gyreSuccess;
       if (rank == 0) {
         std::vector<float> values(count, 1.0F);
+        while (!all_joined) {
+          std::this_thread::yield();
+        }
         waiting = comm;
         const gyreResult_t result =
             gyreAllReduce(values.data(), values.data(), count, gyreFloat32, gyreSum, comm, nullptr);
         // Aborted before the call began, the handle was dead already.
         EXPECT_TRUE(result == gyreAborted || result == gyreInvalidArgument) << result;
       } else {
+        all_joined = true;
         while (async == gyreSuccess) {
-          EXPECT_EQ(gyreCommGetAsyncError(comm, &async), gyreSuccess);
+          ASSERT_EQ(gyreCommGetAsyncError(comm, &async), gyreSuccess);
           std::this_thread::yield();
         }
         EXPECT_EQ(async, gyreRemoteError);
@@ -170,6 +175,32 @@ TEST(Threads, AbortFromAnotherThreadEndsABlockedCall) {
       }
     });
     aborter.join();
+  }
+}
+
+// A rank aborts as soon as it has joined. The other one may still be joining: it learns of it there or
+// later, and never waits for ever.
+TEST(Threads, AbortWhileAPeerMayStillBeJoining) {
+  for (int round = 0; round < 20; ++round) {
+    const gyreUniqueId id = new_id();
+    on_each_rank(2, [&](int rank) {
+      gyreComm_t comm = nullptr;
+      const gyreResult_t joined = gyreCommInitRank(&comm, 2, id, rank);
+      if (rank == 0) {
+        ASSERT_EQ(joined, gyreSuccess) << gyreGetLastError(nullptr);
+        EXPECT_EQ(gyreCommAbort(comm), gyreSuccess);
+      } else if (joined == gyreSuccess) {
+        float value = 1;
+        EXPECT_EQ(gyreAllReduce(&value, &value, 1, gyreFloat32, gyreSum, comm, nullptr),
+                  gyreRemoteError);
+        EXPECT_THAT(gyreGetLastError(comm), HasSubstr("rank 0 called gyreCommAbort"));
+        EXPECT_EQ(gyreCommDestroy(comm), gyreSuccess);
+      } else {
+        EXPECT_EQ(joined, gyreRemoteError);
+        EXPECT_THAT(gyreGetLastError(nullptr), HasSubstr("rank 0 called gyreCommAbort"));
+        EXPECT_EQ(comm, nullptr);
+      }
+    });
   }
 }
 
