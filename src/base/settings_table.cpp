@@ -63,7 +63,7 @@ std::vector<SettingRow> make_table() {
        "Size of the pieces that a collective is cut into. 0: chosen."},
       {"GYRE_CHANNELS", NumberRow{&Settings::channels, Integer{0, 64, ""}},
        "Pieces that are in flight independently of each other. 0: chosen."},
-      {"GYRE_SLOTS", NumberRow{&Settings::slots, Integer{0, 64, ""}},
+      {"GYRE_SLOTS", NumberRow{&Settings::slots, Integer{0, 1024, ""}},
        "Slots for pieces per channel and peer; 1 counts as 2. 0: chosen."},
       {"GYRE_SPIN_US",
        NumberRow{&Settings::spin_us, Integer{-1, minute_in_microseconds, "microseconds"}},

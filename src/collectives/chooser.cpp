@@ -25,9 +25,14 @@ std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
 }
 
 bool is_small(const ChoiceInput& input) {
-  return input.bytes <= (input.ranks <= choice_limits.exchange_ranks
+  return input.bytes <= (input.ranks <= choice_limits.pair_ranks
                              ? choice_limits.exchange_inline_bytes
                              : choice_limits.inline_bytes);
+}
+
+bool exchanges_inputs(const ChoiceInput& input) {
+  return input.ranks <= choice_limits.pair_ranks &&
+         input.bytes <= choice_limits.pair_exchange_bytes;
 }
 
 // What is best, nothing being forced.
@@ -38,7 +43,7 @@ Pair best(const ChoiceInput& input) {
   if (input.direct_possible) {
     return {Algorithm::two_shot, Protocol::direct, "all buffers are mapped: nothing is staged"};
   }
-  if (input.ranks <= choice_limits.exchange_ranks) {
+  if (exchanges_inputs(input)) {
     return {Algorithm::one_shot, Protocol::staged, "two ranks: whole inputs are exchanged"};
   }
   if (input.ranks <= choice_limits.two_shot_ranks) {
@@ -54,9 +59,7 @@ Pair best(const ChoiceInput& input) {
 Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
   if (protocol == Protocol::flag_in_line) return Algorithm::one_shot;
   if (protocol == Protocol::direct) return Algorithm::two_shot;
-  if (is_small(input) || input.ranks <= choice_limits.exchange_ranks) {
-    return Algorithm::one_shot;
-  }
+  if (is_small(input) || exchanges_inputs(input)) return Algorithm::one_shot;
   const bool two_shot = input.keeps_order || input.ranks <= choice_limits.two_shot_ranks;
   return two_shot ? Algorithm::two_shot : Algorithm::ring;
 }
@@ -107,8 +110,8 @@ Status check_possible(const Pair& pair, const ChoiceInput& input) {
 }
 
 int channels_for(const Pair& pair, const ChoiceInput& input, std::uint64_t block_bytes) {
-  if (input.channels > 0) return input.channels;
   if (pair.protocol == Protocol::flag_in_line) return 1;
+  if (input.channels > 0) return input.channels;
   const int wanted = input.ranks > input.local_cpus ? choice_limits.channels_oversubscribed
                                                     : choice_limits.channels;
   // A further channel has to find work worth a slot.
@@ -128,34 +131,21 @@ std::uint64_t cached_slot(const Pair& pair, const ChoiceInput& input, int channe
   return std::clamp(fits, choice_limits.smallest_slot, choice_limits.largest_slot);
 }
 
-// Two ranks that exchange whole inputs: see ChoiceLimits.
-void size_exchange(const ChoiceInput& input, Choice& choice) {
-  const bool small = input.bytes <= choice_limits.small_exchange_bytes;
-  const int channels = small ? 1 : choice_limits.exchange_channels;
-  choice.channels = input.channels > 0 ? input.channels : channels;
-  // Two messages a channel, so that one is read while the next is written.
-  const std::uint64_t part =
-      divide_up(input.bytes, cache_line_bytes * (small ? 2 : 4)) * cache_line_bytes;
-  const std::uint64_t slot =
-      std::clamp(part, choice_limits.small_exchange_slot,
-                 small ? choice_limits.small_exchange_slot : choice_limits.exchange_slot);
-  choice.slot_bytes =
-      input.chunk_bytes > 0 ? std::max(input.chunk_bytes, input.element_bytes) : slot;
+// Two ranks: see ChoiceLimits.
+void size_for_pair(const Pair& pair, const ChoiceInput& input, Choice& choice) {
+  const bool exchange = pair.algorithm == Algorithm::one_shot;
+  const std::uint64_t slot = exchange ? choice_limits.pair_exchange_slot : choice_limits.pair_slot;
+  choice.channels = exchange ? 1 : choice_limits.pair_channels;
+  // The block of a tile when there is one tile for each channel: more is never used.
+  const std::uint64_t parts = exchange ? 1 : 2 * static_cast<std::uint64_t>(choice.channels);
+  const std::uint64_t enough = divide_up(input.bytes, parts * cache_line_bytes) * cache_line_bytes;
+  choice.slot_bytes = std::min(enough, slot);
 }
 
-void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
-  if (pair.algorithm == Algorithm::one_shot && pair.protocol == Protocol::staged &&
-      input.ranks <= choice_limits.exchange_ranks) {
-    size_exchange(input, choice);
-    return;
-  }
+void size_for_many(const Pair& pair, const ChoiceInput& input, Choice& choice) {
   const auto blocks = static_cast<std::uint64_t>(
       describe_all_reduce(pair.algorithm, pair.protocol, input.ranks).blocks);
   choice.channels = channels_for(pair, input, input.bytes / blocks);
-  if (input.chunk_bytes > 0) {
-    choice.slot_bytes = std::max(input.chunk_bytes, input.element_bytes);
-    return;
-  }
   // The block of a tile when there is one tile for each channel: more is never used.
   const std::uint64_t lines = divide_up(input.bytes, cache_line_bytes);
   const std::uint64_t enough =
@@ -163,6 +153,18 @@ void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
   std::uint64_t limit = cached_slot(pair, input, choice.channels);
   if (pair.protocol == Protocol::flag_in_line) limit = choice_limits.inline_bytes;
   choice.slot_bytes = std::clamp(enough, cache_line_bytes, limit);
+}
+
+void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
+  if (pair.protocol == Protocol::staged && input.ranks <= choice_limits.pair_ranks) {
+    size_for_pair(pair, input, choice);
+  } else {
+    size_for_many(pair, input, choice);
+  }
+  if (input.channels > 0) choice.channels = input.channels;
+  if (input.chunk_bytes > 0) {
+    choice.slot_bytes = std::max(input.chunk_bytes, input.element_bytes);
+  }
 }
 
 }  // namespace

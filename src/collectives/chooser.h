@@ -46,14 +46,17 @@ struct ChoiceLimits {
   // Up to here latency decides: one exchange, flags in line. Above, or if peers' buffers are
   // mapped, the bytes that one-shot sends (ranks - 1 times the message) cost more than they save.
   std::uint64_t inline_bytes = 4 * 1024;
-  std::uint64_t exchange_inline_bytes = 2 * 1024;  // the same between two ranks
-  // Staged: up to so many ranks whole inputs are exchanged (one-shot): as many bytes as two-shot
-  // moves, with one hand-over instead of two.
-  int exchange_ranks = 2;
-  std::uint64_t small_exchange_bytes = 16 * 1024;  // in one channel, through small slots
-  std::uint64_t small_exchange_slot = 8 * 1024;
-  std::uint64_t exchange_slot = 128 * 1024;
-  int exchange_channels = 2;
+  std::uint64_t exchange_inline_bytes = 1024;  // the same between two ranks
+  // Staged, two ranks: whole inputs are exchanged (one-shot) up to here: as many bytes as two-shot
+  // moves, with one hand-over instead of two, in one channel of small slots. Above, half of the
+  // reduction for each rank pays.
+  int pair_ranks = 2;
+  std::uint64_t pair_exchange_bytes = 128 * 1024;
+  std::uint64_t pair_exchange_slot = 16 * 1024;
+  int pair_exchange_slots = 256;
+  std::uint64_t pair_slot = 128 * 1024;
+  int pair_slots = 8;
+  int pair_channels = 2;
   // Staged: up to so many ranks the two exchanges of two-shot beat the 2 (n-1) hops of a ring.
   int two_shot_ranks = 8;
   // Payload of a slot: large enough to hide the hand-over (about 100 ns) behind the copy, small

@@ -29,11 +29,6 @@ Geometry::Geometry(const GeometryInput& input)
   tiles_ = divide_up(count_, tile_elements_);
 }
 
-ElementRange Geometry::tile(std::uint64_t tile) const {
-  const std::uint64_t offset = tile * tile_elements_;
-  return {offset, std::min(tile_elements_, count_ - offset)};
-}
-
 ElementRange Geometry::block(std::uint64_t tile_index, std::uint64_t block) const {
   const ElementRange whole = tile(tile_index);
   if (blocks_ == 1) {  // small messages: no time for divisions

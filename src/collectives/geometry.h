@@ -5,6 +5,7 @@
 // is ever sent.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 
@@ -43,7 +44,10 @@ class Geometry {
     return channel + turn * channels_;
   }
 
-  [[nodiscard]] ElementRange tile(std::uint64_t tile) const;
+  [[nodiscard]] ElementRange tile(std::uint64_t tile) const {
+    const std::uint64_t offset = tile * tile_elements_;
+    return {offset, std::min(tile_elements_, count_ - offset)};
+  }
   // At most slot_bytes long. All tiles are full, but for the last one, whose elements are spread
   // evenly over the blocks. Each block starts at a multiple of 64 bytes from the start of the
   // buffer (of the slot, where a slot is shorter than that), so no two ranks write to one cache

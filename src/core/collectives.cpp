@@ -56,17 +56,20 @@ Collectives::Collectives(const CollectivesOptions& options, CollectivesParts par
 
 Status Collectives::all_reduce(const void* send, void* receive, std::size_t count,
                                gyreDataType_t type, gyreRedOp_t op) {
-  const auto prepared = prepare({.count = count, .type = static_cast<DataType>(type), .op = op});
-  if (!prepared) [[unlikely]] {
-    return Unexpected(prepared.error());
+  const PrepareKey key{.count = count, .type = static_cast<DataType>(type), .op = op};
+  if (newest_ == nullptr || newest_->key != key) [[unlikely]] {
+    const auto prepared = prepare(key);
+    if (!prepared) {
+      return Unexpected(prepared.error());
+    }
   }
-  Prepared& plan = **prepared;
+  Prepared& plan = *newest_;
   GYRE_TRY(begin(plan.call, plan.encoded));
   last_plan_ = plan.title.c_str();
-  const Operands operands{.input = static_cast<const std::byte*>(send),
-                          .output = static_cast<std::byte*>(receive),
-                          .tag = plan.tag,
-                          .stream_results = plan.bytes >= streaming_bytes};
+  Operands operands{.input = static_cast<const std::byte*>(send),
+                    .output = static_cast<std::byte*>(receive),
+                    .tag = plan.tag,
+                    .stream_results = plan.bytes >= streaming_bytes};
   if (count == 0 && !peers_.empty()) {
     announce({}, plan.tag);
     return collect_entries(plan.tag);
@@ -145,23 +148,22 @@ Status Collectives::run(Prepared& prepared, const Operands& operands) {
   return fail_with(outcome, executor_.blamed());
 }
 
-Status Collectives::run_staged(Prepared& prepared, const Operands& operands) {
+Status Collectives::run_staged(Prepared& prepared, Operands& operands) {
   const engine::StorePolicy::Decision decision = store_policy_.decide(prepared.bytes);
-  Operands decided = operands;
-  decided.first_channel = prepared.first_channel;
-  decided.stream_messages = decision.stream;
-  if (!decision.timed) {
-    return run(prepared, decided);
+  operands.first_channel = prepared.first_channel;
+  operands.stream_messages = decision.stream;
+  if (!decision.timed) [[likely]] {
+    return run(prepared, operands);
   }
   const std::int64_t before = parts_.clock.now_ns();
-  GYRE_TRY(run(prepared, decided));
+  GYRE_TRY(run(prepared, operands));
   store_policy_.report(prepared.bytes, decision, parts_.clock.now_ns() - before);
   return {};
 }
 
 // Every rank tells every other where its buffers are mapped. Direct only if all are; who has
 // ordinary buffers knows the answer without waiting.
-Status Collectives::run_large(Prepared& staged, const Operands& operands) {
+Status Collectives::run_large(Prepared& staged, Operands& operands) {
   Entry mine;
   if (staged.direct_allowed) {
     mine = describe_buffers(operands, staged.bytes);
@@ -230,7 +232,8 @@ int Collectives::take_entries(std::uint32_t tag) {
     const int peer = missing_[i];
     const auto into =
         std::as_writable_bytes(std::span(&entries_[static_cast<std::size_t>(peer)], 1));
-    const Arrival arrival = connections_[static_cast<std::size_t>(peer)]->poll_inline(into, tag);
+    const Arrival arrival =
+        transport::copy_inline(*connections_[static_cast<std::size_t>(peer)], into, tag);
     if (arrival == Arrival::mismatch) {
       return peer;
     }

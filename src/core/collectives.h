@@ -76,8 +76,8 @@ class Collectives {
   Result<Prepared*> prepare(const PrepareKey& key);
   Status begin(const Call& call, const EncodedCall& encoded);
   Status run(Prepared& prepared, const engine::Operands& operands);
-  Status run_staged(Prepared& prepared, const engine::Operands& operands);
-  Status run_large(Prepared& staged, const engine::Operands& operands);
+  Status run_staged(Prepared& prepared, engine::Operands& operands);
+  Status run_large(Prepared& staged, engine::Operands& operands);
   Status run_direct(const Prepared& staged, const engine::Operands& operands);
   Status run_edges_and_middle(const Prepared& staged, const engine::Operands& operands,
                               std::size_t head, std::size_t tail);

@@ -22,13 +22,14 @@ transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t sl
   transport::Shape shape;
   shape.inline_bytes = plan::choice_limits.inline_bytes;
   if (ranks == 2) {
-    // All of a large message is under way at once, in slots that rotate through more memory than
-    // the second-level cache holds: a line is seldom in the reader's cache when it is written.
-    shape.channels = plan::choice_limits.exchange_channels;
-    shape.slots = 4;
-    shape.slot_bytes = plan::choice_limits.exchange_slot;
+    // Slots rotate through more memory than a second-level cache holds: when a line is written it
+    // is no longer in the reader's cache, from where it would have to be fetched first.
+    shape.channels = plan::choice_limits.pair_channels;
+    shape.slots = plan::choice_limits.pair_slots;
+    shape.slot_bytes = plan::choice_limits.pair_slot;
     shape.small_channels = 1;
-    shape.small_slot_bytes = plan::choice_limits.small_exchange_slot;
+    shape.small_slots = plan::choice_limits.pair_exchange_slots;
+    shape.small_slot_bytes = plan::choice_limits.pair_exchange_slot;
   }
   if (plans.channels > 0) {
     shape.channels = static_cast<int>(plans.channels);

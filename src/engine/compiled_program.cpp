@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <utility>
+#include "engine/compiled_program.h"
 
-#include "engine/executor.h"
+#include <algorithm>
+#include <utility>
 
 namespace gyre::engine {
 namespace {
@@ -41,27 +42,55 @@ CompiledProgram::CompiledProgram(const plan::Program& program, plan::Protocol pr
 }
 
 std::optional<CompiledProgram::Exchange> CompiledProgram::find_exchange() const {
-  if (protocol_ != plan::Protocol::flag_in_line) {
-    return std::nullopt;
-  }
   Exchange exchange;
-  for (const Step& step : steps_) {
-    if (step.kind == plan::StepKind::wait) {
-      exchange.senders.push_back(step.peer);
-    } else if (step.kind == plan::StepKind::combine) {
-      const plan::Slice& to = destinations(step).front();
-      const bool sends = to.place == plan::Place::peer_slot;
-      if (exchange.combine != nullptr || (sends && !exchange.senders.empty())) {
-        return std::nullopt;  // a second exchange begins
-      }
-      if (sends) {
-        exchange.receivers.push_back(to.peer);
-      } else {
-        exchange.combine = &step;
-      }
-    }
+  const bool fits =
+      protocol_ != plan::Protocol::direct &&
+      std::ranges::all_of(steps_, [&](const Step& step) { return add_to(exchange, step); }) &&
+      exchange.combine != nullptr && find_sources(exchange);
+  return fits ? std::optional(std::move(exchange)) : std::nullopt;
+}
+
+// Sends come first, then waits, then what combines it all; false for anything else.
+bool CompiledProgram::add_to(Exchange& exchange, const Step& step) const {
+  if (step.kind == plan::StepKind::release) {
+    return true;
   }
-  return exchange.combine != nullptr ? std::optional(std::move(exchange)) : std::nullopt;
+  if (exchange.combine != nullptr) {
+    return false;
+  }
+  if (step.kind == plan::StepKind::wait) {
+    exchange.senders.push_back({step.peer, 0});
+    return true;
+  }
+  if (step.kind != plan::StepKind::combine || step.destination_count != 1) {
+    return false;
+  }
+  const plan::Slice& destination = destinations(step).front();
+  if (destination.place != plan::Place::peer_slot) {
+    exchange.combine = &step;
+    return true;
+  }
+  exchange.receivers.push_back(destination.peer);
+  return exchange.senders.empty();
+}
+
+// Which source of the combining step each message is; false if they are not its sources, one each,
+// beside the rank's own input.
+bool CompiledProgram::find_sources(Exchange& exchange) const {
+  const auto all = sources(*exchange.combine);
+  const auto position_of = [&](auto&& wanted) {
+    return static_cast<std::uint32_t>(std::ranges::find_if(all, wanted) - all.begin());
+  };
+  exchange.own_source =
+      position_of([](const plan::Slice& slice) { return slice.place == plan::Place::input; });
+  bool found = exchange.own_source < all.size() && all.size() == exchange.senders.size() + 1;
+  for (Exchange::Sender& sender : exchange.senders) {
+    sender.source = position_of([&](const plan::Slice& slice) {
+      return slice.place == plan::Place::slot && slice.peer == sender.peer;
+    });
+    found = found && sender.source < all.size();
+  }
+  return found;
 }
 
 }  // namespace gyre::engine

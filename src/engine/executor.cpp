@@ -28,14 +28,6 @@ StoreHint hint_for(std::span<const plan::Slice> destinations, const Operands& op
 
 }  // namespace
 
-struct Executor::Run {
-  const CompiledProgram& program;
-  const plan::Geometry& geometry;
-  Combiner& combiner;
-  const Operands& operands;
-  int live_channels;
-};
-
 Executor::Executor(std::span<transport::Connection* const> connections,
                    const transport::Shape& shape)
     : connections_(connections.begin(), connections.end()),
@@ -49,10 +41,20 @@ Executor::Executor(std::span<transport::Connection* const> connections,
 Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geometry,
                       Combiner& combiner, const Operands& operands, Waiter& waiter) {
   Run run{program, geometry, combiner, operands, 0};
-  if (program.exchange() && geometry.tiles() == 1) {
-    return run_exchange(run, waiter);
+  if (program.exchange()) {
+    if (program.protocol() == Protocol::staged && geometry.tiles_of(0) == geometry.tiles()) {
+      return run_staged_exchange(run, waiter);
+    }
+    if (program.protocol() == Protocol::flag_in_line && geometry.tiles() == 1) {
+      return run_inline_exchange(run, waiter);
+    }
   }
-  const int first = operands.first_channel;
+  return run_channels(run, waiter);
+}
+
+Outcome Executor::run_channels(Run& run, Waiter& waiter) {
+  const plan::Geometry& geometry = run.geometry;
+  const int first = run.operands.first_channel;
   for (int channel = first; channel < static_cast<int>(channels_.size()); ++channel) {
     const std::uint64_t turns = geometry.tiles_of(static_cast<std::uint64_t>(channel - first));
     channels_[static_cast<std::size_t>(channel)] = {.turn = 0, .turns = turns, .step = 0};
@@ -73,51 +75,6 @@ Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geom
       return outcome_of(verdict);
     }
   }
-  return Outcome::done;
-}
-
-// The same steps as advance() would do, without the book-keeping of channels and tiles: a message of
-// a few bytes is there before that is done.
-Outcome Executor::run_exchange(Run& run, Waiter& waiter) {
-  const CompiledProgram::Exchange& exchange = *run.program.exchange();
-  const CompiledProgram::Step& step = *exchange.combine;
-  const plan::ElementRange all = run.geometry.tile(0);
-  const std::size_t bytes = all.length * run.combiner.element_bytes();
-  const std::byte* message = scaled_input(run, all);
-  for (const std::int32_t peer : exchange.receivers) {
-    connections_[static_cast<std::size_t>(peer)]->put_inline({message, bytes}, run.operands.tag);
-  }
-  for (const std::int32_t peer : exchange.senders) {
-    const Outcome outcome = take_inline(run, peer, bytes, waiter);
-    if (outcome != Outcome::done) [[unlikely]] {
-      return outcome;
-    }
-  }
-  gather_sources(run, 0, step, 0);
-  std::byte* const to = run.operands.output;
-  run.combiner.combine({&to, 1}, {sources_.data(), step.source_count}, step.contributions,
-                       all.length, StoreHint::cached, step.completes);
-  return Outcome::done;
-}
-
-// Waits for the small message of `peer`, which becomes its current one.
-Outcome Executor::take_inline(Run& run, int peer, std::size_t bytes, Waiter& waiter) {
-  transport::Connection& connection = *connections_[static_cast<std::size_t>(peer)];
-  std::byte* const into = inline_message(peer);
-  blamed_ = peer;
-  Arrival arrival = connection.poll_inline({into, bytes}, run.operands.tag);
-  while (arrival == Arrival::pending) {
-    const Waiter::Verdict verdict = waiter.pause();
-    if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
-      return outcome_of(verdict);
-    }
-    arrival = connection.poll_inline({into, bytes}, run.operands.tag);
-  }
-  if (arrival == Arrival::mismatch) [[unlikely]] {
-    return Outcome::mismatch;
-  }
-  waiter.progressed();
-  current_[message_at(0, peer)] = into;
   return Outcome::done;
 }
 
@@ -189,8 +146,7 @@ Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram
     // The one block of the tile.
     const std::size_t bytes =
         run.geometry.tile(tile_of(run, channel)).length * run.combiner.element_bytes();
-    arrival = connection.poll_inline({into, bytes}, tag);
-    current_[message_at(channel, step.peer)] = into;
+    arrival = connection.poll_inline({into, bytes}, tag, &current_[message_at(channel, step.peer)]);
   } else {
     arrival = connection.arrived(channel, tag, &current_[message_at(channel, step.peer)]);
   }
@@ -235,17 +191,6 @@ Executor::Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& s
   connections_[peer]->put_inline(
       {scaled_input(run, range), range.length * run.combiner.element_bytes()}, run.operands.tag);
   return Advance::moved;
-}
-
-// What this rank contributes, as peers get it.
-const std::byte* Executor::scaled_input(Run& run, plan::ElementRange range) {
-  const std::byte* message = run.operands.input + range.offset * run.combiner.element_bytes();
-  if (!run.combiner.scales()) {
-    return message;
-  }
-  std::byte* scaled = inline_message(static_cast<int>(connections_.size()));
-  run.combiner.combine({&scaled, 1}, {&message, 1}, 1, range.length, StoreHint::cached, false);
-  return scaled;
 }
 
 // False while a slot that is to be filled is not free; nothing is lost by asking again.

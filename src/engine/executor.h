@@ -5,60 +5,17 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
 #include "collectives/geometry.h"
 #include "collectives/plan.h"
 #include "engine/combiner.h"
+#include "engine/compiled_program.h"
 #include "engine/waiter.h"
 #include "transport/connection.h"
 
 namespace gyre::engine {
-
-// A program laid out for running: steps in one array, their slices in another.
-class CompiledProgram {
- public:
-  struct Step {
-    plan::StepKind kind;
-    bool completes;
-    std::int32_t peer;
-    std::uint32_t destinations_at, destination_count;
-    std::uint32_t sources_at, source_count;
-    std::uint64_t contributions;  // bit i: source i is a rank's own input
-    std::int32_t block;           // that all slices of a combine carry
-  };
-
-  CompiledProgram(const plan::Program& program, plan::Protocol protocol);
-  CompiledProgram(CompiledProgram&&) = default;  // what points into it stays where it is
-  CompiledProgram& operator=(CompiledProgram&&) = default;
-  ~CompiledProgram() = default;
-
-  [[nodiscard]] plan::Protocol protocol() const { return protocol_; }
-  [[nodiscard]] std::span<const Step> steps() const { return steps_; }
-  [[nodiscard]] std::span<const plan::Slice> destinations(const Step& step) const {
-    return {slices_.data() + step.destinations_at, step.destination_count};
-  }
-  [[nodiscard]] std::span<const plan::Slice> sources(const Step& step) const {
-    return {slices_.data() + step.sources_at, step.source_count};
-  }
-  // A program of one exchange: the input goes to peers in line, their messages are awaited, and all
-  // is combined into the output in one step.
-  struct Exchange {
-    std::vector<std::int32_t> receivers, senders;
-    const Step* combine = nullptr;
-  };
-  [[nodiscard]] const std::optional<Exchange>& exchange() const { return exchange_; }
-
- private:
-  [[nodiscard]] std::optional<Exchange> find_exchange() const;
-
-  plan::Protocol protocol_;
-  std::vector<Step> steps_;
-  std::vector<plan::Slice> slices_;
-  std::optional<Exchange> exchange_;
-};
 
 // One call: where its bytes are.
 struct Operands {
@@ -96,10 +53,27 @@ class Executor {
     std::uint64_t turn = 0, turns = 0;
     std::size_t step = 0;
   };
-  struct Run;  // what one call of run() refers to
+  // What one call of run() refers to.
+  struct Run {
+    const CompiledProgram& program;
+    const plan::Geometry& geometry;
+    Combiner& combiner;
+    const Operands& operands;
+    int live_channels;
+  };
 
-  Outcome run_exchange(Run& run, Waiter& waiter);
-  Outcome take_inline(Run& run, int peer, std::size_t bytes, Waiter& waiter);
+  Outcome run_channels(Run& run, Waiter& waiter);
+  // executor_exchange.cpp
+  Outcome run_inline_exchange(Run& run, Waiter& waiter);
+  Outcome run_staged_exchange(Run& run, Waiter& waiter);
+  Outcome take_inline(Run& run, CompiledProgram::Exchange::Sender sender, std::size_t bytes,
+                      Waiter& waiter);
+  Outcome take_slot(Run& run, CompiledProgram::Exchange::Sender sender, Waiter& waiter);
+  Outcome send_ahead(Run& run, std::uint64_t due, std::uint64_t& sent, Waiter& waiter);
+  bool find_free_slots(const CompiledProgram::Exchange& exchange, int channel);
+  void send_input(Run& run, std::uint64_t tile);
+  const std::byte* scaled_input(Run& run, plan::ElementRange range);
+
   Advance advance_all(Run& run, int first, int end);
   Advance advance(Run& run, int channel);
   Advance do_step(Run& run, int channel, const CompiledProgram::Step& step);
@@ -111,7 +85,6 @@ class Executor {
   bool gather_destinations(Run& run, int channel, const CompiledProgram::Step& step,
                            std::uint64_t offset_bytes);
 
-  const std::byte* scaled_input(Run& run, plan::ElementRange range);
   [[nodiscard]] std::byte* inline_message(int peer) {
     return inline_messages_.data() + static_cast<std::size_t>(peer) * inline_stride_;
   }

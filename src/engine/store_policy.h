@@ -30,21 +30,23 @@ class StorePolicy {
     if (call < first_trials) {
       return {.stream = (call & 1U) != 0, .timed = true};
     }
-    const bool best = size.nanoseconds[1] < size.nanoseconds[0];
-    const double ratio = size.nanoseconds[best ? 0 : 1] / size.nanoseconds[best ? 1 : 0];
-    // The clearer the case, the rarer the trial; often in the beginning, when what was measured
-    // first was also the first touch of everything.
-    const std::uint32_t period = ratio > 1.5 ? 512 : 128;
-    if (call % period < trials_in_a_row || call - std::bit_floor(call) < trials_in_a_row) {
-      return {.stream = !best, .timed = true};
+    // Often in the beginning, when what was measured first was also the first touch of everything.
+    if ((call & size.period_mask) < trials_in_a_row ||
+        call - std::bit_floor(call) < trials_in_a_row) {
+      return {.stream = !size.stream, .timed = true};
     }
-    return {.stream = best, .timed = call % 8 == 4};
+    return {.stream = size.stream, .timed = call % 16 == 4};
   }
 
   void report(std::uint64_t bytes, Decision decision, std::int64_t nanoseconds) {
-    double& estimate = class_of(bytes).nanoseconds[decision.stream ? 1 : 0];
+    Class& size = class_of(bytes);
+    double& estimate = size.nanoseconds[decision.stream ? 1 : 0];
     // The smallest of late, so that one late peer or one interrupt does not decide.
     estimate = std::min(static_cast<double>(nanoseconds), estimate * 1.1);
+    const auto [faster, slower] = std::minmax(size.nanoseconds[0], size.nanoseconds[1]);
+    size.stream = size.nanoseconds[1] < size.nanoseconds[0];
+    // The clearer the case, the rarer the trial.
+    size.period_mask = slower > faster * 1.5 ? 511 : 127;
   }
 
  private:
@@ -53,6 +55,8 @@ class StorePolicy {
 
   struct Class {
     std::uint32_t calls = 0;
+    std::uint32_t period_mask = 127;                // a power of two less one
+    bool stream = false;                            // is the faster way
     std::array<double, 2> nanoseconds{1e18, 1e18};  // by `stream`
   };
 

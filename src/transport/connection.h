@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
 
@@ -74,16 +75,19 @@ class Connection {
   [[nodiscard]] virtual std::byte* slot_to_fill(int channel) = 0;
   // Delivers the slot that slot_to_fill gave.
   virtual void put(int channel, std::size_t bytes, std::uint32_t tag) = 0;
-  // Whether the oldest unreleased message is there; then *message points at its bytes, which stay
-  // until release.
+  // Whether the oldest unreleased message is there (a few looks, well under a microsecond); then
+  // *message points at its bytes, which stay until release.
   [[nodiscard]] virtual Arrival arrived(int channel, std::uint32_t tag,
                                         const std::byte** message) = 0;
   virtual void release(int channel) = 0;
 
   // At most Shape::inline_bytes; never blocks.
   virtual void put_inline(std::span<const std::byte> message, std::uint32_t tag) = 0;
-  // Takes the next small message once it is there; its size is known from the plan.
-  [[nodiscard]] virtual Arrival poll_inline(std::span<std::byte> message, std::uint32_t tag) = 0;
+  // Takes the next small message once it is there; its size, that of `space`, is known from the plan.
+  // Then *message points at its bytes, in `space` or where the transport has them; they stay until
+  // the next small message is sent. `space` may have changed even if none is there.
+  [[nodiscard]] virtual Arrival poll_inline(std::span<std::byte> space, std::uint32_t tag,
+                                            const std::byte** message) = 0;
   // Counts the next small message as taken, whether or not it is there yet.
   virtual void skip_inline() = 0;
 
@@ -94,5 +98,16 @@ class Connection {
   // Where the peer's memory lies in this process. Slow the first time that a region is seen.
   [[nodiscard]] virtual Result<std::byte*> map(RemoteSlice slice, std::size_t bytes) = 0;
 };
+
+// The same with the bytes in `into`, whatever happens to the connection.
+[[nodiscard]] inline Arrival copy_inline(Connection& connection, std::span<std::byte> into,
+                                         std::uint32_t tag) {
+  const std::byte* message = nullptr;
+  const Arrival arrival = connection.poll_inline(into, tag, &message);
+  if (arrival == Arrival::ready && message != into.data()) {
+    std::memcpy(into.data(), message, into.size());
+  }
+  return arrival;
+}
 
 }  // namespace gyre::transport

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shm/connection.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "base/prefetch.h"
 #include "transport/shm/doorbell.h"
 
 namespace gyre::shm {
@@ -15,13 +17,31 @@ constexpr std::uint64_t flag_of(std::uint64_t number, std::uint32_t tag) {
   return (number << 32) | tag;
 }
 
+// A flag's value, as soon as it is `wanted`; whatever it is after a few looks. The loop is here, not
+// in the caller, so that the one branch which the processor cannot predict ends it.
+inline std::uint64_t look_for(const std::atomic<std::uint64_t>& flag, std::uint64_t wanted) {
+  constexpr int looks = 16;
+  // acquire: pairs with the release of the store of the flag: the bytes before it are visible.
+  std::uint64_t seen = flag.load(std::memory_order_acquire);
+  for (int look = 1; look < looks && seen != wanted; ++look) {
+    seen = flag.load(std::memory_order_acquire);
+  }
+  return seen;
+}
+
 // What a flag says to a receiver that waits for message `number` with `tag`.
-constexpr Arrival judge(std::uint64_t flag, std::uint64_t number, std::uint32_t tag) {
-  if (flag == flag_of(number, tag)) {
+inline Arrival look(const std::atomic<std::uint64_t>& flag, std::uint64_t number,
+                    std::uint32_t tag) {
+  const std::uint64_t wanted = flag_of(number, tag);
+  const std::uint64_t seen = look_for(flag, wanted);
+  if (seen == wanted) [[likely]] {
     return Arrival::ready;
   }
-  return (flag >> 32) == (number & 0xffffffffU) ? Arrival::mismatch : Arrival::pending;
+  return (seen >> 32) == (number & 0xffffffffU) ? Arrival::mismatch : Arrival::pending;
 }
+
+// More lines than the processor fetches at a time anyway.
+constexpr std::size_t most_lines_ahead = 8;
 
 // Small copies without a call: most messages are a few words.
 inline void copy_payload(std::byte* to, const std::byte* from, std::size_t bytes) {
@@ -45,8 +65,9 @@ ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank,
       signals_taken_(messages_before),
       peer_(at<SegmentHeader>(peer, 0)),
       import_(std::move(import)) {
-  const std::size_t here = layout.inbox(peer_rank);  // in our segment, written by the peer
-  const std::size_t there = layout.inbox(own_rank);  // in the peer's, written by us
+  const std::size_t here =
+      layout.inbox(own_rank, peer_rank);  // in our segment, written by the peer
+  const std::size_t there = layout.inbox(peer_rank, own_rank);  // in the peer's, written by us
   for (int set = 0; set < inline_sets; ++set) {
     inline_here_[set] = at<InlineLine>(own, here + layout.inline_set(set));
     inline_there_[set] = at<InlineLine>(peer, there + layout.inline_set(set));
@@ -65,10 +86,12 @@ ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank,
     fifo.sent = fifo.credited = fifo.taken = messages_before;
     fifo.credit_here = at<Word>(own, here + layout.credit(channel));
     fifo.credit_there = at<Word>(peer, there + layout.credit(channel));
-    for (int slot = 0; slot < layout.shape().slots_of(channel); ++slot) {
-      fifo.here.push_back(at<SlotHeader>(own, here + layout.slot(channel, slot)));
-      fifo.there.push_back(at<SlotHeader>(peer, there + layout.slot(channel, slot)));
-    }
+    fifo.flags_here = at<SlotFlag>(own, here + layout.flag(channel, 0));
+    fifo.flags_there = at<SlotFlag>(peer, there + layout.flag(channel, 0));
+    fifo.bytes_here = own + here + layout.slot(channel, 0);
+    fifo.bytes_there = peer + there + layout.slot(channel, 0);
+    fifo.slot_bytes = layout.slot(channel, 1) - layout.slot(channel, 0);
+    fifo.next_to_fill = fifo.next_to_take = messages_before % fifo.slots;
   }
 }
 
@@ -87,29 +110,29 @@ std::byte* ShmConnection::slot_to_fill(int channel) {
       return nullptr;
     }
   }
-  return reinterpret_cast<std::byte*>(fifo.there[fifo.sent % fifo.slots] + 1);
+  return fifo.bytes_there + fifo.next_to_fill * fifo.slot_bytes;
 }
 
 void ShmConnection::put(int channel, std::size_t /*bytes*/, std::uint32_t tag) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  SlotHeader* slot = fifo.there[fifo.sent % fifo.slots];
+  SlotFlag& flag = fifo.flags_there[fifo.next_to_fill];
+  fifo.next_to_fill = fifo.next_to_fill + 1 < fifo.slots ? fifo.next_to_fill + 1 : 0;
   ++fifo.sent;
   // release: the bytes of the slot are visible before its flag.
-  slot->flag.store(flag_of(fifo.sent, tag), std::memory_order_release);
+  flag.store(flag_of(fifo.sent, tag), std::memory_order_release);
   ring_if_asleep(*peer_);
 }
 
 Arrival ShmConnection::arrived(int channel, std::uint32_t tag, const std::byte** message) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  SlotHeader* slot = fifo.here[fifo.taken % fifo.slots];
-  *message = reinterpret_cast<const std::byte*>(slot + 1);
-  // acquire: pairs with put().
-  return judge(slot->flag.load(std::memory_order_acquire), fifo.taken + 1, tag);
+  *message = fifo.bytes_here + fifo.next_to_take * fifo.slot_bytes;
+  return look(fifo.flags_here[fifo.next_to_take], fifo.taken + 1, tag);
 }
 
 void ShmConnection::release(int channel) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
   ++fifo.taken;
+  fifo.next_to_take = fifo.next_to_take + 1 < fifo.slots ? fifo.next_to_take + 1 : 0;
   // release: our reads of the slot come before the peer's next writes.
   fifo.credit_there->value.store(fifo.taken, std::memory_order_release);
   ring_if_asleep(*peer_);
@@ -133,26 +156,46 @@ void ShmConnection::put_inline(std::span<const std::byte> message, std::uint32_t
   ring_if_asleep(*peer_);
 }
 
-Arrival ShmConnection::poll_inline(std::span<std::byte> message, std::uint32_t tag) {
+Arrival ShmConnection::poll_inline(std::span<std::byte> space, std::uint32_t tag,
+                                   const std::byte** message) {
   InlineLine* const lines = inline_here_[inline_taken_ % inline_sets];
   const std::uint64_t number = inline_taken_ + 1;
+  if (space.size() <= InlineLine::payload_bytes) {
+    // Read where it lies: copied, it would wait behind our own message, which is still on its way.
+    const Arrival arrival = look(lines->flag, number, tag);
+    if (arrival == Arrival::ready) [[likely]] {
+      *message = lines->payload;
+      end_inline(1);
+    }
+    return arrival;
+  }
+  *message = space.data();
   std::size_t offset = inline_lines_done_ * InlineLine::payload_bytes;
-  do {
-    InlineLine& line = lines[inline_lines_done_];
-    // acquire: pairs with the release of the same line in put_inline.
-    const Arrival arrival = judge(line.flag.load(std::memory_order_acquire), number, tag);
+  while (offset < space.size()) {
+    const InlineLine& line = lines[inline_lines_done_];
+    const Arrival arrival = look(line.flag, number, tag);
     if (arrival != Arrival::ready) {
       return arrival;
     }
-    const std::size_t left = message.size() - offset;
+    const std::size_t left = space.size() - offset;
     const std::size_t bytes = left < InlineLine::payload_bytes ? left : InlineLine::payload_bytes;
-    copy_payload(message.data() + offset, line.payload, bytes);
+    copy_payload(space.data() + offset, line.payload, bytes);
     offset += bytes;
     ++inline_lines_done_;
-  } while (offset < message.size());
+  }
+  end_inline(inline_lines_done_);
+  return Arrival::ready;
+}
+
+// A small message of `lines` lines was taken. The next one to the peer goes to lines that it has
+// read, and does not look at before it has sent its own: time to fetch them back.
+void ShmConnection::end_inline(std::size_t lines) {
+  InlineLine* const next = inline_there_[inline_sent_ % inline_sets];
+  for (std::size_t line = 0; line < std::min(lines, most_lines_ahead); ++line) {
+    prefetch_to_write(next + line);
+  }
   inline_lines_done_ = 0;
   ++inline_taken_;
-  return Arrival::ready;
 }
 
 void ShmConnection::skip_inline() {

@@ -37,7 +37,8 @@ class ShmConnection final : public transport::Connection {
   Arrival arrived(int channel, std::uint32_t tag, const std::byte** message) override;
   void release(int channel) override;
   void put_inline(std::span<const std::byte> message, std::uint32_t tag) override;
-  Arrival poll_inline(std::span<std::byte> message, std::uint32_t tag) override;
+  Arrival poll_inline(std::span<std::byte> space, std::uint32_t tag,
+                      const std::byte** message) override;
   void skip_inline() override;
   void signal() override;
   bool signalled() override;
@@ -52,8 +53,15 @@ class ShmConnection final : public transport::Connection {
     std::uint64_t taken = 0;      // messages that were released here
     Word* credit_here = nullptr;  // the peer writes: how many of ours it has released
     Word* credit_there = nullptr;
-    std::vector<SlotHeader*> here, there;  // by slot
+    SlotFlag* flags_here = nullptr;  // by slot
+    SlotFlag* flags_there = nullptr;
+    std::byte* bytes_here = nullptr;  // of slot 0; the others follow
+    std::byte* bytes_there = nullptr;
+    std::size_t slot_bytes = 0;
+    std::uint64_t next_to_fill = 0, next_to_take = 0;  // slots, without a division
   };
+
+  void end_inline(std::size_t lines);
 
   template <typename T>
   static T* at(std::byte* base, std::size_t offset) {

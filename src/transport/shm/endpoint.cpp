@@ -98,18 +98,6 @@ const SegmentHeader& Endpoint::header(int peer) const {
   return *reinterpret_cast<const SegmentHeader*>(segments_[static_cast<std::size_t>(peer)].data());
 }
 
-void Endpoint::publish_call(std::uint64_t sequence, const CallWords& words) {
-  CallRecord& record = own_.calls[sequence % call_records];
-  // The usual seqlock: readers that see 0, or another number before and after, read nothing.
-  record.sequence.store(0, std::memory_order_relaxed);
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    // release: no word becomes visible before the 0.
-    record.words[i].store(words[i], std::memory_order_release);
-  }
-  // release: whoever reads the number reads these words.
-  record.sequence.store(sequence, std::memory_order_release);
-}
-
 std::optional<Endpoint::CallWords> Endpoint::call_of(int peer, std::uint64_t sequence) const {
   const CallRecord& record = header(peer).calls[sequence % call_records];
   // acquire: pairs with the last store of publish_call.

@@ -45,7 +45,17 @@ class Endpoint {
   [[nodiscard]] std::size_t segment_bytes() const { return segment_->bytes(); }
 
   // What this rank calls, numbered from 1.
-  void publish_call(std::uint64_t sequence, const CallWords& words);
+  void publish_call(std::uint64_t sequence, const CallWords& words) {
+    CallRecord& record = own_.calls[sequence % call_records];
+    // The usual seqlock: readers that see 0, or another number before and after, read nothing.
+    record.sequence.store(0, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      // release: no word becomes visible before the 0.
+      record.words[i].store(words[i], std::memory_order_release);
+    }
+    // release: whoever reads the number reads these words.
+    record.sequence.store(sequence, std::memory_order_release);
+  }
   // What `peer` called as number `sequence`; nothing if it has not come there yet.
   [[nodiscard]] std::optional<CallWords> call_of(int peer, std::uint64_t sequence) const;
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things lie in the segment that a rank shares with the ranks of its host.
 //
-//   [ SegmentHeader | inbox of sender 0 | inbox of sender 1 | ... ]
+//   [ SegmentHeader | inbox of sender 0 | inbox of sender 1 | ... ]   without one of the owner itself
 //
 // A rank owns its segment. Each peer writes only its own inbox there (and reads the header), so
 // every word has one writer. Words that different ranks write never share a cache line.
 //
-//   inbox = [ 2 small messages, in lines | credit words | signal word | slots of each channel ]
+//   inbox = [ 2 small messages, in lines | flags of each channel's slots | credit words |
+//             signal word | slots of each channel ]
 //
+// flag: one word for each slot, apart from the slots: the one who polls it shares no line with the
+// one who still writes the bytes, and finds the next flag where it found the last.
 // credit word (channel c): how many messages of *our* FIFO c to that sender it has released.
 #pragma once
 
@@ -41,11 +44,8 @@ struct alignas(cache_line) InlineLine {
 };
 static_assert(sizeof(InlineLine) == cache_line);
 
-// In front of each slot's bytes.
-struct alignas(cache_line) SlotHeader {
-  std::atomic<std::uint64_t> flag;  // message number << 32 | tag
-};
-static_assert(sizeof(SlotHeader) == cache_line);
+// Of one slot: message number << 32 | tag. Stored after the slot's bytes.
+using SlotFlag = std::atomic<std::uint64_t>;
 
 // What the owner is calling, for peers that wait too long to compare with their own call.
 struct alignas(cache_line) CallRecord {
@@ -75,23 +75,35 @@ class Layout {
         shape_(shape),
         inline_lines_(round_up(shape.inline_bytes, InlineLine::payload_bytes) /
                       InlineLine::payload_bytes),
-        credits_at_(inline_sets * inline_lines_ * cache_line),
+        flag_stride_(round_up(
+            static_cast<std::size_t>(std::max(shape.slots, shape.small_slots)) * sizeof(SlotFlag),
+            cache_line)),
+        flags_at_(inline_sets * inline_lines_ * cache_line),
+        credits_at_(flags_at_ + static_cast<std::size_t>(shape.all_channels()) * flag_stride_),
         signal_at_(credits_at_ + static_cast<std::size_t>(shape.all_channels()) * cache_line),
-        slots_at_(signal_at_ + cache_line),
+        slots_at_(round_up(signal_at_ + cache_line, page)),
         inbox_bytes_(round_up(slot(shape.all_channels(), 0), page)) {}
 
   [[nodiscard]] std::size_t segment_bytes() const {
-    return inboxes_at + static_cast<std::size_t>(ranks_) * inbox_bytes_;
+    return inboxes_at + page + static_cast<std::size_t>(std::max(ranks_ - 1, 0)) * inbox_bytes_;
   }
-  // Offset of an inbox in the segment.
-  [[nodiscard]] std::size_t inbox(int sender) const {
-    return inboxes_at + static_cast<std::size_t>(sender) * inbox_bytes_;
+  // Offset of an inbox in the segment of `owner`. It differs from owner to owner within a page: a
+  // processor takes a load for dependent on an earlier store to another page at the same offset
+  // ("4K aliasing"), and a rank polls its own inbox right after it has written to its peer's.
+  [[nodiscard]] std::size_t inbox(int owner, int sender) const {
+    const std::size_t shift = static_cast<std::size_t>(owner) * 17 * cache_line % page;
+    const int index = sender < owner ? sender : sender - 1;
+    return inboxes_at + shift + static_cast<std::size_t>(index) * inbox_bytes_;
   }
   // Offsets in an inbox.
   [[nodiscard]] std::size_t inline_set(int set) const {
     return static_cast<std::size_t>(set) * inline_lines_ * cache_line;
   }
   [[nodiscard]] std::size_t inline_lines() const { return inline_lines_; }  // of each set
+  [[nodiscard]] std::size_t flag(int channel, int slot) const {
+    return flags_at_ + static_cast<std::size_t>(channel) * flag_stride_ +
+           static_cast<std::size_t>(slot) * sizeof(SlotFlag);
+  }
   [[nodiscard]] std::size_t credit(int channel) const {
     return credits_at_ + static_cast<std::size_t>(channel) * cache_line;
   }
@@ -110,14 +122,15 @@ class Layout {
  private:
   // From one slot of a channel to the next.
   [[nodiscard]] std::size_t stride(int channel) const {
-    return sizeof(SlotHeader) + round_up(shape_.slot_bytes_of(channel), cache_line);
+    return round_up(shape_.slot_bytes_of(channel), cache_line);
   }
 
   static constexpr std::size_t inboxes_at = round_up(sizeof(SegmentHeader), page);
 
   int ranks_;
   transport::Shape shape_;
-  std::size_t inline_lines_, credits_at_, signal_at_, slots_at_, inbox_bytes_;
+  std::size_t inline_lines_, flag_stride_, flags_at_, credits_at_, signal_at_, slots_at_,
+      inbox_bytes_;
 };
 
 }  // namespace gyre::shm

@@ -76,7 +76,7 @@ TEST(Settings, InfoTellsWhatIsInForceAndWhy) {
   // Plans, with the reason of their choice, and how the ranks are connected.
   EXPECT_THAT(rank.output, HasSubstr("oneshot/inline"));
   EXPECT_THAT(rank.output, HasSubstr("/staged"));
-  EXPECT_THAT(rank.output, HasSubstr("two ranks"));
+  EXPECT_THAT(rank.output, HasSubstr("few ranks"));
   EXPECT_THAT(rank.output, HasSubstr("shared"));
 }
 

@@ -36,8 +36,10 @@ TEST(Chooser, FollowsItsTable) {
   EXPECT_EQ(title_of(input_of(8, 4)), "oneshot/inline");
   EXPECT_EQ(title_of(input_of(4 * kib, 4)), "oneshot/inline");
   EXPECT_EQ(title_of(input_of(4 * kib + 4, 4)), "twoshot/staged");
-  EXPECT_EQ(title_of(input_of(2 * kib, 2)), "oneshot/inline");
-  EXPECT_EQ(title_of(input_of(2 * kib + 4, 2)), "oneshot/staged");
+  EXPECT_EQ(title_of(input_of(kib, 2)), "oneshot/inline");
+  EXPECT_EQ(title_of(input_of(kib + 4, 2)), "oneshot/staged");
+  EXPECT_EQ(title_of(input_of(128 * kib, 2)), "oneshot/staged");
+  EXPECT_EQ(title_of(input_of(128 * kib + 4, 2)), "twoshot/staged");
   EXPECT_EQ(title_of(input_of(1024 * kib, 9)), "ring/staged");
   ChoiceInput mapped = input_of(1024 * kib, 9);
   mapped.direct_possible = true;
@@ -98,8 +100,8 @@ TEST(Chooser, SlotsFitTheMessageAndTheCache) {
       input.l2_bytes = 2048 * kib;
       const Choice choice = choice_of(input);
       ASSERT_GE(choice.slot_bytes, 64U);
-      ASSERT_LE(choice.slot_bytes, ranks <= choice_limits.exchange_ranks
-                                       ? choice_limits.exchange_slot
+      ASSERT_LE(choice.slot_bytes, ranks <= choice_limits.pair_ranks
+                                       ? choice_limits.pair_slot
                                        : choice_limits.largest_slot);
       ASSERT_EQ(choice.slot_bytes % 64, 0U);
       ASSERT_FALSE(choice.reason.empty());

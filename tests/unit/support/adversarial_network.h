@@ -194,8 +194,10 @@ class AdversarialConnection final : public transport::Connection {
   void put_inline(std::span<const std::byte> message, std::uint32_t tag) override {
     to_peer_.put_inline(message, tag);
   }
-  transport::Arrival poll_inline(std::span<std::byte> message, std::uint32_t tag) override {
-    return from_peer_.poll_inline(message, tag);
+  transport::Arrival poll_inline(std::span<std::byte> space, std::uint32_t tag,
+                                 const std::byte** message) override {
+    *message = space.data();
+    return from_peer_.poll_inline(space, tag);
   }
   void skip_inline() override { from_peer_.skip_inline(); }
   void signal() override { to_peer_.signal(); }

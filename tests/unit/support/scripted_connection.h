@@ -39,11 +39,13 @@ class ScriptedConnection final : public transport::Connection {
   }
   void release(int /*channel*/) override {}
   void put_inline(std::span<const std::byte> /*message*/, std::uint32_t /*tag*/) override {}
-  transport::Arrival poll_inline(std::span<std::byte> message, std::uint32_t /*tag*/) override {
+  transport::Arrival poll_inline(std::span<std::byte> space, std::uint32_t /*tag*/,
+                                 const std::byte** message) override {
     if (!granted(true)) {
       return script_.afterwards;
     }
-    std::memset(message.data(), 0, message.size());
+    std::memset(space.data(), 0, space.size());
+    *message = space.data();
     return transport::Arrival::ready;
   }
   void skip_inline() override {}

@@ -128,7 +128,7 @@ TEST(ShmConnection, WorksBetweenProcesses) {
       std::byte word[60];
       std::memset(word, i, sizeof(word));
       mine.put_inline(word, 2);
-      while (mine.poll_inline(word, 2) != transport::Arrival::ready) {
+      while (transport::copy_inline(mine, word, 2) != transport::Arrival::ready) {
         std::this_thread::yield();
       }
       if (word[59] != static_cast<std::byte>(i)) {
