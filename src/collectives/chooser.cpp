@@ -25,14 +25,19 @@ std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
 }
 
 bool is_small(const ChoiceInput& input) {
-  return input.bytes <= (input.ranks <= choice_limits.pair_ranks
-                             ? choice_limits.exchange_inline_bytes
-                             : choice_limits.inline_bytes);
+  return input.bytes <= choice_limits.inline_bytes;
 }
 
 bool exchanges_inputs(const ChoiceInput& input) {
-  return input.ranks <= choice_limits.pair_ranks &&
-         input.bytes <= choice_limits.pair_exchange_bytes;
+  if (input.ranks == 2) return input.bytes <= choice_limits.pair_exchange_bytes;
+  return input.bytes <=
+         choice_limits.exchange_sent_bytes / static_cast<std::uint64_t>(input.ranks - 1);
+}
+
+bool few_for_two_shot(const ChoiceInput& input) {
+  return input.ranks <= choice_limits.two_shot_ranks ||
+         (input.ranks <= choice_limits.two_shot_most_ranks &&
+          input.bytes <= choice_limits.two_shot_bytes);
 }
 
 // What is best, nothing being forced.
@@ -40,13 +45,13 @@ Pair best(const ChoiceInput& input) {
   if (is_small(input)) {
     return {Algorithm::one_shot, Protocol::flag_in_line, "small: one exchange, flags in line"};
   }
-  if (input.direct_possible) {
+  if (input.direct_possible && direct_pays(input.ranks, input.bytes)) {
     return {Algorithm::two_shot, Protocol::direct, "all buffers are mapped: nothing is staged"};
   }
   if (exchanges_inputs(input)) {
-    return {Algorithm::one_shot, Protocol::staged, "two ranks: whole inputs are exchanged"};
+    return {Algorithm::one_shot, Protocol::staged, "still small: whole inputs are exchanged"};
   }
-  if (input.ranks <= choice_limits.two_shot_ranks) {
+  if (few_for_two_shot(input)) {
     return {Algorithm::two_shot, Protocol::staged, "few ranks: two exchanges beat a ring"};
   }
   if (input.keeps_order) {
@@ -60,8 +65,7 @@ Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
   if (protocol == Protocol::flag_in_line) return Algorithm::one_shot;
   if (protocol == Protocol::direct) return Algorithm::two_shot;
   if (is_small(input) || exchanges_inputs(input)) return Algorithm::one_shot;
-  const bool two_shot = input.keeps_order || input.ranks <= choice_limits.two_shot_ranks;
-  return two_shot ? Algorithm::two_shot : Algorithm::ring;
+  return input.keeps_order || few_for_two_shot(input) ? Algorithm::two_shot : Algorithm::ring;
 }
 
 // The best protocol for an algorithm that is forced.
@@ -109,65 +113,39 @@ Status check_possible(const Pair& pair, const ChoiceInput& input) {
   return {};
 }
 
-int channels_for(const Pair& pair, const ChoiceInput& input, std::uint64_t block_bytes) {
-  if (pair.protocol == Protocol::flag_in_line) return 1;
+int channels_for(const Pair& pair, const ChoiceInput& input) {
   if (input.channels > 0) return input.channels;
-  const int wanted = input.ranks > input.local_cpus ? choice_limits.channels_oversubscribed
-                                                    : choice_limits.channels;
-  // A further channel has to find work worth a slot.
-  const std::uint64_t worth = std::max<std::uint64_t>(block_bytes / choice_limits.smallest_slot, 1);
-  return static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(wanted), worth));
+  const bool one = pair.protocol == Protocol::flag_in_line || pair.algorithm == Algorithm::one_shot;
+  if (one) return 1;
+  return input.ranks > input.local_cpus ? choice_limits.channels_oversubscribed
+                                        : choice_limits.channels;
 }
 
-// The largest slot with which all slots that a rank reads stay in half of its L2 cache; the other
-// half is for the input and output that stream by.
-std::uint64_t cached_slot(const Pair& pair, const ChoiceInput& input, int channels) {
-  const std::uint64_t l2 = input.l2_bytes == 0 ? choice_limits.fallback_l2_bytes : input.l2_bytes;
-  const int senders = pair.algorithm == Algorithm::ring ? 1 : std::max(input.ranks - 1, 1);
-  const std::uint64_t slots = static_cast<std::uint64_t>(senders) *
-                              static_cast<std::uint64_t>(input.slots) *
-                              static_cast<std::uint64_t>(channels);
-  const std::uint64_t fits = l2 / 2 / slots / cache_line_bytes * cache_line_bytes;
-  return std::clamp(fits, choice_limits.smallest_slot, choice_limits.largest_slot);
-}
-
-// Two ranks: see ChoiceLimits.
-void size_for_pair(const Pair& pair, const ChoiceInput& input, Choice& choice) {
-  const bool exchange = pair.algorithm == Algorithm::one_shot;
-  const std::uint64_t slot = exchange ? choice_limits.pair_exchange_slot : choice_limits.pair_slot;
-  choice.channels = exchange ? 1 : choice_limits.pair_channels;
-  // The block of a tile when there is one tile for each channel: more is never used.
-  const std::uint64_t parts = exchange ? 1 : 2 * static_cast<std::uint64_t>(choice.channels);
-  const std::uint64_t enough = divide_up(input.bytes, parts * cache_line_bytes) * cache_line_bytes;
-  choice.slot_bytes = std::min(enough, slot);
-}
-
-void size_for_many(const Pair& pair, const ChoiceInput& input, Choice& choice) {
-  const auto blocks = static_cast<std::uint64_t>(
-      describe_all_reduce(pair.algorithm, pair.protocol, input.ranks).blocks);
-  choice.channels = channels_for(pair, input, input.bytes / blocks);
-  // The block of a tile when there is one tile for each channel: more is never used.
-  const std::uint64_t lines = divide_up(input.bytes, cache_line_bytes);
-  const std::uint64_t enough =
-      divide_up(lines, blocks * static_cast<std::uint64_t>(choice.channels)) * cache_line_bytes;
-  std::uint64_t limit = cached_slot(pair, input, choice.channels);
-  if (pair.protocol == Protocol::flag_in_line) limit = choice_limits.inline_bytes;
-  choice.slot_bytes = std::clamp(enough, cache_line_bytes, limit);
+std::uint64_t largest_slot(const Pair& pair) {
+  if (pair.protocol == Protocol::flag_in_line) return choice_limits.inline_bytes;
+  return pair.algorithm == Algorithm::one_shot ? choice_limits.exchange_slot : choice_limits.slot;
 }
 
 void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
-  if (pair.protocol == Protocol::staged && input.ranks <= choice_limits.pair_ranks) {
-    size_for_pair(pair, input, choice);
-  } else {
-    size_for_many(pair, input, choice);
-  }
-  if (input.channels > 0) choice.channels = input.channels;
+  choice.channels = channels_for(pair, input);
   if (input.chunk_bytes > 0) {
     choice.slot_bytes = std::max(input.chunk_bytes, input.element_bytes);
+    return;
   }
+  // The block of a tile when there is one tile for each channel: more is never used.
+  const auto blocks = static_cast<std::uint64_t>(
+      describe_all_reduce(pair.algorithm, pair.protocol, input.ranks).blocks);
+  const std::uint64_t lines = divide_up(input.bytes, cache_line_bytes);
+  const std::uint64_t enough =
+      divide_up(lines, blocks * static_cast<std::uint64_t>(choice.channels)) * cache_line_bytes;
+  choice.slot_bytes = std::clamp(enough, cache_line_bytes, largest_slot(pair));
 }
 
 }  // namespace
+
+bool direct_pays(int ranks, std::uint64_t bytes) {
+  return bytes > (ranks == 2 ? choice_limits.inline_bytes : choice_limits.direct_bytes);
+}
 
 Result<Choice> choose_all_reduce(const ChoiceInput& input) {
   if (input.ranks == 1) {

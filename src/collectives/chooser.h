@@ -19,8 +19,6 @@ struct ChoiceInput {
   int local_cpus = 1;            // that the ranks of one host share
   bool direct_possible = false;  // every rank can map every other rank's input and output
   bool in_place = false;         // on any rank
-  std::uint64_t l2_bytes = 0;    // of one core's L2 cache; 0: not known
-  int slots = 2;                 // of each FIFO
   bool keeps_order = false;      // contributions combine in the order of ranks: no ring
 
   // Forced by the user; nothing or 0: chosen.
@@ -38,35 +36,38 @@ struct Choice {
   std::string_view reason;       // static text, one clause
 };
 
+// Whether to look for mapped buffers at all.
+[[nodiscard]] bool direct_pays(int ranks, std::uint64_t bytes);
+
 // A pure function. Fails only for a forced combination that cannot run.
 [[nodiscard]] Result<Choice> choose_all_reduce(const ChoiceInput& input);
 
-// The limits of the choice, in one place to be tuned by measurement.
+// The limits of the choice and the sizes of slots, in one place to be tuned by measurement.
 struct ChoiceLimits {
-  // Up to here latency decides: one exchange, flags in line. Above, or if peers' buffers are
-  // mapped, the bytes that one-shot sends (ranks - 1 times the message) cost more than they save.
-  std::uint64_t inline_bytes = 4 * 1024;
-  std::uint64_t exchange_inline_bytes = 1024;  // the same between two ranks
-  // Staged, two ranks: whole inputs are exchanged (one-shot) up to here: as many bytes as two-shot
-  // moves, with one hand-over instead of two, in one channel of small slots. Above, half of the
-  // reduction for each rank pays.
-  int pair_ranks = 2;
+  // Up to here latency decides: one exchange, flags in line.
+  std::uint64_t inline_bytes = 1024;
+  // Mapped buffers: from here on the two rounds of signals between more than two ranks pay.
+  std::uint64_t direct_bytes = 4 * 1024;
+  // Staged: whole inputs are exchanged (one-shot) as long as a rank sends no more than this. Between
+  // two ranks that is as many bytes as two-shot moves, with one hand-over instead of two; above,
+  // half of the reduction for each rank pays.
   std::uint64_t pair_exchange_bytes = 128 * 1024;
-  std::uint64_t pair_exchange_slot = 16 * 1024;
-  int pair_exchange_slots = 256;
-  std::uint64_t pair_slot = 128 * 1024;
-  int pair_slots = 8;
-  int pair_channels = 2;
-  // Staged: up to so many ranks the two exchanges of two-shot beat the 2 (n-1) hops of a ring.
+  std::uint64_t exchange_sent_bytes = 48 * 1024;
+  // Staged: the two exchanges of two-shot beat the 2 (n-1) hops of a ring up to so many ranks at any
+  // size, and up to more at smaller ones.
   int two_shot_ranks = 8;
-  // Payload of a slot: large enough to hide the hand-over (about 100 ns) behind the copy, small
-  // enough that writer and reader meet in the cache.
-  std::uint64_t largest_slot = 32 * 1024;
-  std::uint64_t smallest_slot = 4 * 1024;
-  // Tiles in flight. More when ranks share a CPU: each turn on it should find work.
+  int two_shot_most_ranks = 16;
+  std::uint64_t two_shot_bytes = 512 * 1024;
+  // Slots rotate through more memory than a second-level cache holds: when a line is written it is no
+  // longer in the reader's cache, from where it would have to be fetched first.
+  std::uint64_t slot = 128 * 1024;
+  int slots = 8;
+  std::uint64_t exchange_slot = 16 * 1024;  // of the one channel for exchanges
+  int exchange_slots = 64;
+  int pair_exchange_slots = 256;
+  // Tiles in flight. Where ranks share a CPU, what is in flight waits for its turn on it anyway.
   int channels = 2;
-  int channels_oversubscribed = 4;
-  std::uint64_t fallback_l2_bytes = 1024 * 1024;
+  int channels_oversubscribed = 1;
 };
 inline constexpr ChoiceLimits choice_limits;
 

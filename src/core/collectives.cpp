@@ -332,6 +332,7 @@ Status Collectives::run_edges_and_middle(const Prepared& staged, const Operands&
   shifted.output += offset;
   shifted.peer_inputs = peer_inputs_;
   shifted.peer_outputs = peer_outputs_;
+  shifted.first_channel = (*prepared)->first_channel;  // should the middle be too small for direct
   return run(**prepared, shifted);
 }
 

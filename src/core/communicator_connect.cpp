@@ -18,19 +18,28 @@ namespace {
 // gigabytes of them.
 constexpr std::size_t segment_budget = 32 * 1024 * 1024;
 
-transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t slots) {
-  transport::Shape shape;
-  shape.inline_bytes = plan::choice_limits.inline_bytes;
-  if (ranks == 2) {
-    // Slots rotate through more memory than a second-level cache holds: when a line is written it
-    // is no longer in the reader's cache, from where it would have to be fetched first.
-    shape.channels = plan::choice_limits.pair_channels;
-    shape.slots = plan::choice_limits.pair_slots;
-    shape.slot_bytes = plan::choice_limits.pair_slot;
-    shape.small_channels = 1;
-    shape.small_slots = plan::choice_limits.pair_exchange_slots;
-    shape.small_slot_bytes = plan::choice_limits.pair_exchange_slot;
+void make_smaller(transport::Shape& shape) {
+  constexpr std::size_t smallest_slot = 16 * 1024;
+  if (shape.slot_bytes > smallest_slot) {
+    shape.slot_bytes /= 2;
+  } else if (shape.small_slots > 2) {
+    shape.small_slots /= 2;
+  } else {
+    shape.slot_bytes /= 2;
+    shape.small_slot_bytes /= 2;
   }
+}
+
+transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t slots) {
+  constexpr plan::ChoiceLimits limits;
+  transport::Shape shape{
+      .channels = limits.channels,
+      .slots = limits.slots,
+      .slot_bytes = limits.slot,
+      .inline_bytes = limits.inline_bytes,
+      .small_channels = 1,
+      .small_slots = ranks == 2 ? limits.pair_exchange_slots : limits.exchange_slots,
+      .small_slot_bytes = limits.exchange_slot};
   if (plans.channels > 0) {
     shape.channels = static_cast<int>(plans.channels);
   }
@@ -40,9 +49,8 @@ transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t sl
   if (plans.chunk_bytes > 0) {
     shape.slot_bytes = shm::round_up(static_cast<std::size_t>(plans.chunk_bytes), 64);
   }
-  while (shm::Layout(ranks, shape).segment_bytes() > segment_budget && shape.slot_bytes > 4096) {
-    shape.slot_bytes /= 2;
-    shape.inline_bytes = std::max<std::size_t>(shape.inline_bytes / 2, 1024);
+  while (shm::Layout(ranks, shape).segment_bytes() > segment_budget && shape.slot_bytes > 1024) {
+    make_smaller(shape);
   }
   return shape;
 }

@@ -23,7 +23,6 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
                           .local_cpus = static_cast<int>(context.cpus),
                           .direct_possible = key.direct,
                           .in_place = key.in_place,
-                          .slots = context.shape.slots,
                           .algorithm = plan::parse_algorithm(context.settings.algorithm),
                           .protocol = plan::parse_protocol(context.settings.protocol),
                           .chunk_bytes = static_cast<std::uint64_t>(context.settings.chunk_bytes),
@@ -98,9 +97,10 @@ Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& conte
       .encoded = encode(call),
       .tag = signature(call),
       .bytes = key.count * size_of(key.type),
-      .direct_allowed =
-          (same_scale || !reduction.scaled) &&
-          (context.settings.protocol.empty() || context.settings.protocol == "direct"),
+      .direct_allowed = (same_scale || !reduction.scaled) &&
+                        (context.settings.protocol == "direct" ||
+                         (context.settings.protocol.empty() &&
+                          plan::direct_pays(context.ranks, key.count * size_of(key.type)))),
       .first_channel = first_channel(*choice, key.count * size_of(key.type), context.shape),
       .title = plan::title(plan),
       .program =

@@ -34,12 +34,14 @@ std::string error_of(const ChoiceInput& input) {
 
 TEST(Chooser, FollowsItsTable) {
   EXPECT_EQ(title_of(input_of(8, 4)), "oneshot/inline");
-  EXPECT_EQ(title_of(input_of(4 * kib, 4)), "oneshot/inline");
-  EXPECT_EQ(title_of(input_of(4 * kib + 4, 4)), "twoshot/staged");
-  EXPECT_EQ(title_of(input_of(kib, 2)), "oneshot/inline");
-  EXPECT_EQ(title_of(input_of(kib + 4, 2)), "oneshot/staged");
+  EXPECT_EQ(title_of(input_of(kib, 4)), "oneshot/inline");
+  EXPECT_EQ(title_of(input_of(kib + 4, 4)), "oneshot/staged");
+  EXPECT_EQ(title_of(input_of(16 * kib, 4)), "oneshot/staged");
+  EXPECT_EQ(title_of(input_of(16 * kib + 4, 4)), "twoshot/staged");
   EXPECT_EQ(title_of(input_of(128 * kib, 2)), "oneshot/staged");
   EXPECT_EQ(title_of(input_of(128 * kib + 4, 2)), "twoshot/staged");
+  EXPECT_EQ(title_of(input_of(512 * kib, 16)), "twoshot/staged");
+  EXPECT_EQ(title_of(input_of(512 * kib, 17)), "ring/staged");
   EXPECT_EQ(title_of(input_of(1024 * kib, 9)), "ring/staged");
   ChoiceInput mapped = input_of(1024 * kib, 9);
   mapped.direct_possible = true;
@@ -92,17 +94,14 @@ TEST(Chooser, AForcedOneShotAvoidsDirectWhenInPlace) {
 }
 
 // Whatever the size, slots stay in their limits, and no channel is without a tile.
-TEST(Chooser, SlotsFitTheMessageAndTheCache) {
+TEST(Chooser, SlotsFitTheMessage) {
   for (const int ranks : {2, 3, 4, 7, 8, 9, 16, 64}) {
     for (std::uint64_t bytes = 4; bytes <= 256 * 1024 * kib; bytes = bytes * 5 / 4 / 4 * 4 + 4) {
       ChoiceInput input = input_of(bytes, ranks);
       input.local_cpus = 2;
-      input.l2_bytes = 2048 * kib;
       const Choice choice = choice_of(input);
       ASSERT_GE(choice.slot_bytes, 64U);
-      ASSERT_LE(choice.slot_bytes, ranks <= choice_limits.pair_ranks
-                                       ? choice_limits.pair_slot
-                                       : choice_limits.largest_slot);
+      ASSERT_LE(choice.slot_bytes, choice_limits.slot);
       ASSERT_EQ(choice.slot_bytes % 64, 0U);
       ASSERT_FALSE(choice.reason.empty());
       const Plan plan = describe_all_reduce(choice.algorithm, choice.protocol, ranks);
@@ -112,7 +111,7 @@ TEST(Chooser, SlotsFitTheMessageAndTheCache) {
                                .slot_bytes = choice.slot_bytes,
                                .channels = static_cast<std::uint64_t>(choice.channels)});
       ASSERT_GE(geometry.tiles(), static_cast<std::uint64_t>(choice.channels)) << bytes;
-      ASSERT_TRUE(bytes > choice_limits.exchange_inline_bytes || geometry.tiles() == 1U);
+      ASSERT_TRUE(bytes > choice_limits.inline_bytes || geometry.tiles() == 1U);
     }
   }
 }
