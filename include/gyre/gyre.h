@@ -64,7 +64,7 @@ typedef enum gyreResult {
   gyreSystemError = 2,     /* a system call failed; the text holds the call and errno */
   gyreInternalError = 3,   /* a bug in Gyre */
   gyreInvalidArgument = 4, /* the text names the argument and its value; nothing was changed */
-  gyreInvalidUsage = 5,    /* ranks disagree, or calls in a wrong order */
+  gyreInvalidUsage = 5,    /* ranks make different calls, or calls in a wrong order */
   gyreRemoteError = 6,     /* another rank died or failed; the text names it */
   gyreInProgress = 7,
   gyreTimeout = 8,      /* a deadline passed; the text names who did not come */

@@ -128,7 +128,7 @@ void Root::State::on_frame(GuestId number, const net::Frame& frame) {
   } else if (failure) {
     refuse(number, *failure);
   } else if (complete) {
-    refuse(number, Error{Code::invalid_usage,
+    refuse(number, Error{Code::invalid_argument,
                          fmt::format("This unique id was used already: it has made a communicator "
                                      "of {} ranks. One id makes one communicator; call "
                                      "gyreGetUniqueId for each.",
@@ -145,7 +145,7 @@ std::optional<Error> Root::State::judge(const Guest& guest, const CheckIn& check
   const std::string who = name_of(check_in.rank, check_in.person);
   if (size != 0 && check_in.size != size) {
     const auto& [first_rank, first] = *members.begin();
-    return Error{Code::invalid_usage,
+    return Error{Code::invalid_argument,
                  fmt::format("The ranks disagree on how many they are: {} joined with nranks = {}, "
                              "{} with nranks = {}.",
                              name_of(first_rank, guests.at(first).check_in->person), size, who,
@@ -163,7 +163,7 @@ std::optional<Error> Root::State::judge(const Guest& guest, const CheckIn& check
                              capitalised(who), check_in.size, check_in.size - 1)};
   }
   if (members.contains(check_in.rank)) {
-    return Error{Code::invalid_usage,
+    return Error{Code::invalid_argument,
                  fmt::format("Rank {} joined twice: {} and {}. Each process needs a rank of its "
                              "own, and each communicator a unique id of its own.",
                              check_in.rank, member(check_in.rank).person.to_string(),

@@ -103,64 +103,73 @@ Status connect(Process& process, const Options& options, gyreComm_t* comm) {
   return {};
 }
 
-Status init_rank(gyreComm_t* comm, int nranks, const gyreUniqueId& id, int rank,
-                 const gyreConfig_t* config) {
+// What every way to make a communicator begins with.
+struct Beginning {
+  Process* process;
+  Options options;
+};
+
+Result<Beginning> begin_init(const gyreComm_t* comm, const gyreConfig_t* config) {
   if (comm == nullptr) {
     return null_argument("comm");
   }
+  const auto process = Process::get();
+  if (!process) {
+    return Unexpected(process.error());
+  }
+  const auto options = options_from(config, (*process)->settings());
+  if (!options) {
+    return Unexpected(options.error());
+  }
+  return Beginning{*process, *options};
+}
+
+Status init_rank(gyreComm_t* comm, int nranks, const gyreUniqueId& id, int rank,
+                 const gyreConfig_t* config) {
   if (nranks < 1) {
     return fail(Code::invalid_argument,
                 fmt::format("nranks is {}: it must be at least 1.", nranks));
   }
   GYRE_TRY(check_rank("rank", rank, nranks));
-  const auto process = Process::get();
-  if (!process) {
-    return Unexpected(process.error());
-  }
-  auto options = options_from(config, (*process)->settings());
-  if (!options) {
-    return Unexpected(options.error());
+  auto beginning = begin_init(comm, config);
+  if (!beginning) {
+    return Unexpected(beginning.error());
   }
   const auto decoded = bootstrap::UniqueId::decode(std::as_bytes(std::span(id.internal)));
   if (!decoded) {
     return Unexpected(decoded.error());
   }
-  options->id = *decoded;
-  options->rank = rank;
-  options->ranks = nranks;
-  return connect(**process, *options, comm);
+  beginning->options.id = *decoded;
+  beginning->options.rank = rank;
+  beginning->options.ranks = nranks;
+  return connect(*beginning->process, beginning->options, comm);
 }
 
 Status init_environment(gyreComm_t* comm, const gyreConfig_t* config) {
-  if (comm == nullptr) {
-    return null_argument("comm");
+  auto beginning = begin_init(comm, config);
+  if (!beginning) {
+    return Unexpected(beginning.error());
   }
-  const auto process = Process::get();
-  if (!process) {
-    return Unexpected(process.error());
-  }
-  auto options = options_from(config, (*process)->settings());
-  if (!options) {
-    return Unexpected(options.error());
-  }
+  Process& process = *beginning->process;
+  Options& options = beginning->options;
   const auto environment = bootstrap::Environment::from(environ);
-  auto launch = bootstrap::find_launch({.settings = (*process)->settings(),
+  auto launch = bootstrap::find_launch({.settings = process.settings(),
                                         .environment = environment,
-                                        .loop = (*process)->loop(),
-                                        .deadline = net::after(options->init_timeout),
+                                        .loop = process.loop(),
+                                        .deadline = net::after(options.init_timeout),
                                         .library_version = GYRE_VERSION_CODE,
-                                        .instance = (*process)->next_instance(),
-                                        .session = &(*process)->launcher_session()});
+                                        .instance = process.next_instance(),
+                                        .session = &process.launcher_session()});
   if (!launch) {
     return Unexpected(std::move(launch).error());
   }
   if (launch->root) {
-    (*process)->keep(std::move(launch->root));
+    process.keep(std::move(launch->root));
   }
-  options->id = launch->id;
-  options->rank = launch->rank;
-  options->ranks = launch->size;
-  return connect(**process, *options, comm);
+  options.id = launch->id;
+  options.rank = launch->rank;
+  options.ranks = launch->size;
+  return connect(process, options, comm);
 }
 
 // The destructor of a communicator says goodbye or leaves at once, as its state demands.

@@ -12,7 +12,7 @@ namespace gyre::core {
 namespace {
 
 template <std::size_t size>
-void copy_text(char (&to)[size], const std::string& from) {
+void copy_text(char (&to)[size], std::string_view from) {
   const std::size_t length = std::min(from.size(), size - 1);
   std::memcpy(to, from.data(), length);
   std::memset(to + length, 0, size - length);
@@ -34,7 +34,7 @@ Status fill(gyreRankInfo_t& info, const Communicator& communicator, int rank) {
   filled.cpu = host.cpu;
   copy_text(filled.host, host.host_name);
   copy_text(filled.cpus, host.cpus);
-  copy_text(filled.transport, rank == communicator.rank() ? "self" : "shm");
+  copy_text(filled.transport, communicator.transport_to(rank));
   // A shorter struct is an older one: it gets the fields that it has.
   std::memcpy(&info, &filled, std::min(info.size, sizeof(filled)));
   return {};

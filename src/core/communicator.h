@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -47,6 +48,12 @@ class Communicator {
   [[nodiscard]] int ranks() const { return options_.ranks; }
   [[nodiscard]] const RankCard& card(int rank) const {
     return cards_[static_cast<std::size_t>(rank)];
+  }
+  // "self", or the name of the transport that reaches `rank`.
+  [[nodiscard]] std::string_view transport_to(int rank) const {
+    return rank == options_.rank
+               ? "self"
+               : endpoint_->connections()[static_cast<std::size_t>(rank)]->capabilities().name;
   }
   [[nodiscard]] Collectives& collectives() { return *collectives_; }
   [[nodiscard]] const FailureState& failure() const { return *failure_; }

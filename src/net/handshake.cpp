@@ -192,7 +192,7 @@ std::string version_text(std::uint32_t version) {
 }
 
 Error version_mismatch(std::uint32_t mine, std::uint32_t theirs, const std::string& who) {
-  return Error{Code::invalid_usage,
+  return Error{Code::invalid_argument,
                fmt::format("This process runs Gyre {} and {} runs Gyre {}. All ranks of a "
                            "communicator must load the same version: check LD_LIBRARY_PATH and the "
                            "installations of both hosts.",

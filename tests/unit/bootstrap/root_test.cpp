@@ -48,12 +48,12 @@ TEST_F(RootTest, WhoComesAfterTheDeadlineHearsWhy) {
 
 TEST_F(RootTest, ARankTwiceIsToldToAllWithBothNamed) {
   const auto outcomes = join({options(0, 3, 10s), options(1, 3, 10s), options(1, 3, 10s)});
-  expect_all_hear(outcomes, Code::invalid_usage, "Rank 1 joined twice: pid ");
+  expect_all_hear(outcomes, Code::invalid_argument, "Rank 1 joined twice: pid ");
 }
 
 TEST_F(RootTest, DifferentSizesAreToldToAllWithBothNamed) {
   const auto outcomes = join({options(0, 3, 10s), options(1, 4, 10s)});
-  expect_all_hear(outcomes, Code::invalid_usage, "disagree on how many they are");
+  expect_all_hear(outcomes, Code::invalid_argument, "disagree on how many they are");
   EXPECT_THAT(outcomes[0].error().message, HasSubstr("nranks = 3"));
   EXPECT_THAT(outcomes[0].error().message, HasSubstr("nranks = 4"));
 }
@@ -61,7 +61,7 @@ TEST_F(RootTest, DifferentSizesAreToldToAllWithBothNamed) {
 TEST_F(RootTest, AnIdIsGoodForOneCommunicator) {
   auto first = join(3);
   auto second = join(3, 10s);
-  expect_all_hear(second, Code::invalid_usage,
+  expect_all_hear(second, Code::invalid_argument,
                   "used already: it has made a communicator of 3 ranks");
   on_each_rank(3, [&](int rank) {
     EXPECT_TRUE((*first[static_cast<std::size_t>(rank)])->barrier(soon()))
@@ -73,8 +73,8 @@ TEST_F(RootTest, AnotherLibraryVersionIsToldToAllWithBothNamed) {
   std::vector<ControlOptions> all{options(0, 3, 10s), options(1, 3, 10s), options(2, 3, 10s)};
   all[1].library_version = 20000;
   const auto outcomes = join(std::move(all));
-  expect_all_hear(outcomes, Code::invalid_usage, "2.0.0");
-  expect_all_hear(outcomes, Code::invalid_usage, "0.1.0");
+  expect_all_hear(outcomes, Code::invalid_argument, "2.0.0");
+  expect_all_hear(outcomes, Code::invalid_argument, "0.1.0");
 }
 
 TEST_F(RootTest, ARankThatLeavesWhileOthersWaitIsNamedToThem) {

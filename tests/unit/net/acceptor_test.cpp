@@ -91,7 +91,7 @@ TEST_F(AcceptorTest, TellsTheDiallerOfAnotherVersion) {
   newer.library_version = 20000;
   const auto fd = dial(acceptor->address(), newer, 9, after(5s));
   ASSERT_FALSE(fd);
-  EXPECT_EQ(fd.error().code, Code::invalid_usage);
+  EXPECT_EQ(fd.error().code, Code::invalid_argument);
   EXPECT_THAT(fd.error().message, HasSubstr("runs Gyre 2.0.0 and rank 9 runs Gyre 0.1.0"));
 }
 
