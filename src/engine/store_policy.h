@@ -27,8 +27,11 @@ class StorePolicy {
   [[nodiscard]] Decision decide(std::uint64_t bytes) {
     Class& size = class_of(bytes);
     const std::uint32_t call = size.calls++;
-    if (call < first_trials) {
-      return {.stream = (call & 1U) != 0, .timed = true};
+    if (call == 0) {
+      inherit(size);
+    }
+    if (call < size.first_calls) {
+      return {.stream = size.inherited ? size.stream : (call & 1U) != 0, .timed = true};
     }
     // Often in the beginning, when what was measured first was also the first touch of everything.
     if ((call & size.period_mask) < trials_in_a_row ||
@@ -51,14 +54,38 @@ class StorePolicy {
 
  private:
   static constexpr std::uint32_t first_trials = 8;
+  // Calls before the first trial of a size whose neighbour was measured: the longer the messages,
+  // the fewer the calls and the dearer a trial.
+  static constexpr std::uint32_t trusting_calls = 32;
   static constexpr std::uint32_t trials_in_a_row = 2;  // the first also pays for moving the lines
 
   struct Class {
     std::uint32_t calls = 0;
+    std::uint32_t first_calls = first_trials;
+    bool inherited = false;
     std::uint32_t period_mask = 127;                // a power of two less one
     bool stream = false;                            // is the faster way
     std::array<double, 2> nanoseconds{1e18, 1e18};  // by `stream`
+
+    [[nodiscard]] bool is_measured() const {
+      return nanoseconds[0] < 1e18 && nanoseconds[1] < 1e18;
+    }
   };
+
+  // Begins with what was found for the nearest size.
+  void inherit(Class& size) {
+    const auto at = static_cast<std::size_t>(&size - classes_.data());
+    for (std::size_t distance = 1; distance < classes_.size() && !size.inherited; ++distance) {
+      for (const std::size_t other : {at - distance, at + distance}) {  // wraps to a large number
+        if (other < classes_.size() && classes_[other].is_measured()) {
+          size.stream = classes_[other].stream;
+          size.inherited = true;
+          size.first_calls = trusting_calls;
+          break;
+        }
+      }
+    }
+  }
 
   Class& class_of(std::uint64_t bytes) {
     return classes_[static_cast<std::size_t>(std::bit_width(bytes))];

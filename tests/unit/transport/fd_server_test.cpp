@@ -175,7 +175,7 @@ TEST_F(FdServerTest, AnotherVersionOfTheLibraryIsToldSo) {
   asked.mine.library_version = version + 1;
   const auto fetched = fetch(asked);
   ASSERT_FALSE(fetched);
-  EXPECT_EQ(fetched.error().code, Code::invalid_usage);
+  EXPECT_EQ(fetched.error().code, Code::invalid_argument);
   EXPECT_THAT(fetched.error().message, HasSubstr("0.1.1"));
 }
 
