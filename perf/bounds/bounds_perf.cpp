@@ -24,6 +24,8 @@ struct Options {
   std::vector<std::size_t> sizes;
   int ranks = 2;
   ClockRule rule{20, 20};
+  bool only_ping_pong = false;
+  bool no_copies = false;
   bool json = false;
   std::string output_file;
 };
@@ -44,6 +46,9 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("--min-time", options.rule.min_time_ms,
                  "Iterate for at least so many milliseconds")
       ->check(CLI::NonNegativeNumber);
+  app.add_flag("--ping-pong", options.only_ping_pong,
+               "Only how long a cache line takes from core to core");
+  app.add_flag("--no-copies", options.no_copies, "Without the rates of plain copies");
   app.add_flag("--json", options.json, "Print JSON");
   app.add_option("-J,--output_file", options.output_file, "Also write JSON to this file");
 }
@@ -70,10 +75,14 @@ Results measure_all(const Options& options) {
   Results results;
   results.sizes = sizes_of(options);
   results.ping_pong_us = measure_ping_pong();
+  if (options.only_ping_pong) {
+    results.sizes.clear();
+    return results;
+  }
   // Processes before threads: a fork copies only the thread that calls it.
   if (options.ranks == 2) results.floor = measure_staged_floor(results.sizes, options.rule);
   results.ideal = measure_ideal(options.ranks, results.sizes, options.rule);
-  results.copies = measure_copy_rates(std::size_t{256} << 20);
+  if (!options.no_copies) results.copies = measure_copy_rates(std::size_t{256} << 20);
   return results;
 }
 
