@@ -46,6 +46,7 @@ Collectives::Collectives(const CollectivesOptions& options, CollectivesParts par
       peer_inputs_(entries_.size()),
       peer_outputs_(entries_.size()) {
   waiter_.set_timeout(options.timeout_s * 1'000'000'000);
+  waiter_.set_doubt([this] { return find_deviant(); });
   for (int rank = 0; rank < options.ranks; ++rank) {
     if (rank != options.rank) {
       peers_.push_back(rank);

@@ -89,6 +89,7 @@ class Collectives {
   int take_entries(std::uint32_t tag);
   Status map_peers(std::size_t bytes, std::size_t head, std::size_t tail);
 
+  bool find_deviant();
   [[nodiscard]] Error explain_mismatch(int peer) const;
   [[nodiscard]] Error explain_timeout(int peer) const;
   [[nodiscard]] Error cause() const;
@@ -113,6 +114,7 @@ class Collectives {
   Prepared* newest_ = nullptr;
   std::uint64_t sequence_ = 0;
   Call current_;
+  int deviant_ = -1;  // a rank that was found to make another call than this one
   const char* last_plan_ = "";
 
   std::vector<Entry> entries_;  // by rank

@@ -26,7 +26,24 @@ Error Collectives::cause() const {
   return cause ? cause->error : Error{Code::internal_error, "The communicator has failed."};
 }
 
+// Messages of calls that differ may go different ways, and then no tag meets another one. Each rank
+// publishes what it calls, so one that waits too long can look.
+bool Collectives::find_deviant() {
+  const EncodedCall mine = encode(current_);
+  for (const int peer : peers_) {
+    const auto theirs = parts_.endpoint->call_of(peer, sequence_);
+    if (theirs && *theirs != mine) {
+      deviant_ = peer;
+      return true;
+    }
+  }
+  return false;
+}
+
 Status Collectives::fail_with(Outcome outcome, int peer) {
+  if (outcome == Outcome::mismatch && deviant_ >= 0) {
+    peer = deviant_;
+  }
   if (outcome != Outcome::aborted) {
     const Error error =
         outcome == Outcome::mismatch ? explain_mismatch(peer) : explain_timeout(peer);

@@ -33,6 +33,9 @@ enum class Outcome : std::uint8_t { done, aborted, timed_out, mismatch };
 
 // How an operation ends whose waiter said anything but poll_again.
 [[nodiscard]] constexpr Outcome outcome_of(Waiter::Verdict verdict) {
+  if (verdict == Waiter::Verdict::mismatch) {
+    return Outcome::mismatch;
+  }
   return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
 }
 

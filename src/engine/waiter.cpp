@@ -9,6 +9,9 @@ namespace {
 // Bounds one sleep, so that the deadline is looked at now and then even if nobody rings.
 constexpr std::chrono::microseconds longest_sleep{100'000};
 
+// From one look at the peers' calls to the next: far longer than anything that is on its way takes.
+constexpr std::int64_t doubt_every_ns = 100'000'000;
+
 }  // namespace
 
 Waiter::Verdict Waiter::pause_longer() {
@@ -20,10 +23,17 @@ Waiter::Verdict Waiter::pause_longer() {
   if (!waiting_) {
     waiting_ = true;
     since_ns_ = now;
+    next_doubt_ns_ = doubt_every_ns;
   }
   const std::int64_t waited = now - since_ns_;
   if (timeout_ns_ > 0 && waited > timeout_ns_) {
     return Verdict::timed_out;
+  }
+  if (waited > next_doubt_ns_ && doubt_) {
+    next_doubt_ns_ = waited + doubt_every_ns;
+    if (doubt_()) {
+      return Verdict::mismatch;
+    }
   }
   if (waited < policy_.spin_ns) {
     return Verdict::poll_again;

@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
 #include "base/clock.h"
 #include "transport/doorbell.h"
@@ -26,7 +28,7 @@ struct WaitPolicy {
 
 class Waiter {
  public:
-  enum class Verdict : std::uint8_t { poll_again, aborted, timed_out };
+  enum class Verdict : std::uint8_t { poll_again, aborted, timed_out, mismatch };
 
   // `abort` is nonzero once the communicator has failed. All outlive the waiter. `doorbell` may be
   // null (then it yields for ever).
@@ -36,6 +38,9 @@ class Waiter {
 
   // The longest time without any progress; 0: for ever.
   void set_timeout(std::int64_t timeout_ns) { timeout_ns_ = timeout_ns; }
+  // Asked now and then in a wait that has lasted: whether what is waited for can never come, since
+  // a peer makes another call.
+  void set_doubt(std::function<bool()> doubt) { doubt_ = std::move(doubt); }
 
   // After a poll of everything that found nothing.
   [[nodiscard]] Verdict pause() {
@@ -64,7 +69,9 @@ class Waiter {
   transport::Doorbell* doorbell_;
   const std::atomic<std::uint32_t>& abort_;
   std::int64_t timeout_ns_ = 0;
-  std::int64_t since_ns_ = 0;  // when this wait began, as far as `waiting_`
+  std::function<bool()> doubt_;
+  std::int64_t next_doubt_ns_ = 0;  // in the wait under way
+  std::int64_t since_ns_ = 0;       // when this wait began, as far as `waiting_`
   std::uint32_t polls_ = 0;
   std::uint32_t ticket_ = 0;
   bool waiting_ = false;

@@ -54,6 +54,32 @@ class WaiterTest : public testing::Test {
   Waiter waiter{policy, clock, &doorbell, abort};
 };
 
+// A wait that lasts asks, now and then and never early, whether it is in vain.
+TEST_F(WaiterTest, DoubtsWhenItHasWaitedLong) {
+  constexpr std::int64_t ms = 1'000'000;
+  int asked = 0;
+  bool in_vain = false;
+  waiter.set_doubt([&] {
+    ++asked;
+    return in_vain;
+  });
+  pause(waiter);
+  clock.advance(50 * ms);
+  pause(waiter);
+  EXPECT_EQ(asked, 0);
+  clock.advance(60 * ms);
+  pause(waiter);
+  pause(waiter);
+  EXPECT_EQ(asked, 1);
+  waiter.progressed();
+  clock.advance(60 * ms);
+  pause(waiter);
+  EXPECT_EQ(asked, 1) << "a new wait";
+  in_vain = true;
+  clock.advance(110 * ms);
+  EXPECT_EQ(waiter.pause(), Verdict::mismatch);
+}
+
 TEST_F(WaiterTest, SpinsThenYieldsThenArmsThenSleeps) {
   pause(waiter);  // spins
   clock.advance(policy.spin_ns);
