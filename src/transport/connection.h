@@ -104,7 +104,7 @@ class Connection {
                                          std::uint32_t tag) {
   const std::byte* message = nullptr;
   const Arrival arrival = connection.poll_inline(into, tag, &message);
-  if (arrival == Arrival::ready && message != into.data()) {
+  if (arrival == Arrival::ready && !into.empty() && message != into.data()) {
     std::memcpy(into.data(), message, into.size());
   }
   return arrival;
