@@ -11,6 +11,10 @@ std::string_view name_of(Algorithm algorithm) {
       return "oneshot";
     case Algorithm::two_shot:
       return "twoshot";
+    case Algorithm::chain:
+      return "chain";
+    case Algorithm::binomial:
+      return "binomial";
   }
   return "unknown";
 }
@@ -56,7 +60,7 @@ std::string_view name_of(Collective collective) {
 }
 
 std::optional<Algorithm> parse_algorithm(std::string_view name) {
-  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::one_shot, Algorithm::two_shot}) {
+  for (const Algorithm algorithm : all_algorithms) {
     if (name == name_of(algorithm)) return algorithm;
   }
   return std::nullopt;

@@ -10,9 +10,12 @@
 
 namespace gyre::plan {
 
-enum class Algorithm : std::uint8_t { ring, one_shot, two_shot };
+enum class Algorithm : std::uint8_t { ring, one_shot, two_shot, chain, binomial };
+inline constexpr Algorithm all_algorithms[] = {Algorithm::ring, Algorithm::one_shot,
+                                               Algorithm::two_shot, Algorithm::chain,
+                                               Algorithm::binomial};
 
-[[nodiscard]] std::string_view name_of(Algorithm algorithm);    // "ring", "oneshot", "twoshot"
+[[nodiscard]] std::string_view name_of(Algorithm algorithm);    // "ring", "oneshot", ...
 [[nodiscard]] std::string_view name_of(Protocol protocol);      // "inline", "staged", "direct"
 [[nodiscard]] std::string_view name_of(Collective collective);  // "AllReduce"
 

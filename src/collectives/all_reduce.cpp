@@ -4,7 +4,15 @@
 namespace gyre::plan {
 
 bool supports(Algorithm algorithm, Protocol protocol) {
-  return algorithm != Algorithm::ring || protocol != Protocol::direct;
+  switch (algorithm) {
+    case Algorithm::ring:
+      return protocol != Protocol::direct;
+    case Algorithm::one_shot:
+    case Algorithm::two_shot:
+      return true;
+    default:
+      return false;
+  }
 }
 
 Plan describe_all_reduce(Algorithm algorithm, Protocol protocol, int ranks) {
@@ -31,6 +39,8 @@ Program all_reduce_program(Algorithm algorithm, Protocol protocol, int rank, int
       return one_shot_all_reduce(rank, ranks, protocol);
     case Algorithm::two_shot:
       return two_shot_all_reduce(rank, ranks, protocol);
+    default:
+      break;  // supports() says no
   }
   return {};
 }

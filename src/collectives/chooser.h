@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which algorithm, protocol, number of channels and slot size an AllReduce runs with.
+// Which algorithm, protocol, number of channels and slot size a collective runs with.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace gyre::plan {
 
 // Everything here must be equal on all ranks of the communicator, so that all choose alike.
 struct ChoiceInput {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of the buffer, or of one section
   std::uint64_t element_bytes = 1;
   int ranks = 1;
   int local_cpus = 1;            // that the ranks of one host share
@@ -41,6 +41,8 @@ struct Choice {
 
 // A pure function. Fails only for a forced combination that cannot run.
 [[nodiscard]] Result<Choice> choose_all_reduce(const ChoiceInput& input);
+// The same for any collective (chooser_sections.cpp).
+[[nodiscard]] Result<Choice> choose(Collective collective, const ChoiceInput& input);
 
 // The limits of the choice and the sizes of slots, in one place to be tuned by measurement.
 struct ChoiceLimits {
@@ -65,6 +67,9 @@ struct ChoiceLimits {
   std::uint64_t exchange_slot = 16 * 1024;  // of the one channel for exchanges
   int exchange_slots = 64;
   int pair_exchange_slots = 256;
+  // Broadcast and Reduce: short messages, and ranks that a root serves by itself.
+  std::uint64_t rooted_small_bytes = 16 * 1024;
+  int flat_ranks = 8;
   // Tiles in flight. Where ranks share a CPU, what is in flight waits for its turn on it anyway.
   int channels = 2;
   int channels_oversubscribed = 1;

@@ -22,6 +22,9 @@ struct Wanted {
 struct Goal {
   // What output block `block` of `rank` must be in the end; nothing where it does not matter.
   std::function<std::optional<Wanted>(int rank, int block)> wanted;
+  // Which blocks the buffers of `rank` have.
+  std::function<bool(int rank, int block)> has_input;
+  std::function<bool(int rank, int block)> has_output;
   // Outputs are reductions over all ranks: they must be completed, and bitwise equal everywhere.
   bool reduces = false;
   // Input and output are cut alike, so every step stays within one block number.

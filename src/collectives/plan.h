@@ -5,7 +5,8 @@
 //   tile     the part of the operation that one run of the program covers. The executor cuts the
 //            elements into tiles, deals them to channels in turn, and each channel runs the program
 //            once a tile, in order.
-//   block    one of Plan::blocks equal parts of a tile (the last ones may be shorter, or empty).
+//   block    one of Plan::blocks equal parts of a tile (the last ones may be shorter, or empty). Where
+//            a buffer has a section for each rank (layout.h), block b is the tile's part of section b.
 //   channel  an independent copy of the program with FIFOs of its own. Several channels keep
 //            several tiles in flight; they share no slot, no counter and no element.
 //   message  what one put delivers: at most one block, into the next slot of a FIFO. There is one
@@ -84,6 +85,7 @@ struct Plan {
   Collective collective = Collective::all_reduce;
   Protocol protocol = Protocol::staged;
   std::int32_t ranks = 1;
+  std::int32_t root = -1;  // of collectives that have one
   std::int32_t blocks = 1;
   std::int32_t slots = 2;     // of each FIFO that the plan needs in order not to deadlock, at least
   bool in_place_safe = true;  // may run with input == output

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "collectives/algorithm.h"
 #include "collectives/plan_error.h"
 #include "collectives/text.h"
 
@@ -65,6 +66,10 @@ class StepCheck {
       return fmt::format("{}: there is no such block; blocks are 0 to {}.", to_text(slice),
                          plan_.blocks - 1);
     }
+    if (!exists(slice)) {
+      return fmt::format("{}: this buffer has no such block in {}.", to_text(slice),
+                         name_of(plan_.collective));
+    }
     if (!has_peer(slice.place)) return {};
     if (is_direct(slice.place) != (plan_.protocol == Protocol::direct)) {
       return fmt::format("{}: {}", to_text(slice),
@@ -73,6 +78,21 @@ class StepCheck {
                              : "a direct plan has no slots.");
     }
     return check_peer(slice.peer);
+  }
+
+  bool exists(const Slice& slice) const {
+    switch (slice.place) {
+      case Place::input:
+        return goal_.has_input(rank_, slice.block);
+      case Place::output:
+        return goal_.has_output(rank_, slice.block);
+      case Place::peer_input:
+        return goal_.has_input(slice.peer, slice.block);
+      case Place::peer_output:
+        return goal_.has_output(slice.peer, slice.block);
+      default:
+        return true;
+    }
   }
 
   std::string check_combine(const Step& step) const {

@@ -91,38 +91,6 @@ gyreResult_t gyreRedOpDestroy(gyreRedOp_t op, gyreComm_t comm) {
 
 // ---- declared, and filled in later -------------------------------------------------------------
 
-gyreResult_t gyreReduce(const void*, void*, size_t, gyreDataType_t, gyreRedOp_t, int, gyreComm_t,
-                        gyreStream_t) {
-  return report(not_built_yet("gyreReduce").value());
-}
-
-gyreResult_t gyreReduceScatter(const void*, void*, size_t, gyreDataType_t, gyreRedOp_t, gyreComm_t,
-                               gyreStream_t) {
-  return report(not_built_yet("gyreReduceScatter").value());
-}
-
-gyreResult_t gyreAllGather(const void*, void*, size_t, gyreDataType_t, gyreComm_t, gyreStream_t) {
-  return report(not_built_yet("gyreAllGather").value());
-}
-
-gyreResult_t gyreBroadcast(const void*, void*, size_t, gyreDataType_t, int, gyreComm_t,
-                           gyreStream_t) {
-  return report(not_built_yet("gyreBroadcast").value());
-}
-
-gyreResult_t gyreGather(const void*, void*, size_t, gyreDataType_t, int, gyreComm_t, gyreStream_t) {
-  return report(not_built_yet("gyreGather").value());
-}
-
-gyreResult_t gyreScatter(const void*, void*, size_t, gyreDataType_t, int, gyreComm_t,
-                         gyreStream_t) {
-  return report(not_built_yet("gyreScatter").value());
-}
-
-gyreResult_t gyreAllToAll(const void*, void*, size_t, gyreDataType_t, gyreComm_t, gyreStream_t) {
-  return report(not_built_yet("gyreAllToAll").value());
-}
-
 gyreResult_t gyreAllToAllV(const void*, const size_t*, const size_t*, void*, const size_t*,
                            const size_t*, gyreDataType_t, gyreComm_t, gyreStream_t) {
   return report(not_built_yet("gyreAllToAllV").value());

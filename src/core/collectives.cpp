@@ -81,6 +81,33 @@ Status Collectives::all_reduce(const void* send, void* receive, std::size_t coun
   return run_large(plan, operands);
 }
 
+Status Collectives::run_request(const Request& request) {
+  const auto prepared = prepare({.count = request.count,
+                                 .type = static_cast<DataType>(request.type),
+                                 .op = request.op,
+                                 .collective = request.collective,
+                                 .root = request.root});
+  if (!prepared) {
+    return Unexpected(prepared.error());
+  }
+  Prepared& plan = **prepared;
+  GYRE_TRY(begin(plan.call, plan.encoded));
+  last_plan_ = plan.title.c_str();
+  if (request.count == 0) {  // the ranks still meet, and learn if they do not call the same
+    announce({}, plan.tag);
+    return collect_entries(plan.tag);
+  }
+  Operands operands{.input = static_cast<const std::byte*>(request.send),
+                    .output = static_cast<std::byte*>(request.receive),
+                    .input_stride = plan.input_stride,
+                    .output_stride = plan.output_stride,
+                    .tag = plan.tag,
+                    .stream_results = plan.bytes >= streaming_bytes};
+  return plan.program.protocol() == Protocol::flag_in_line || peers_.empty()
+             ? run(plan, operands)
+             : run_staged(plan, operands);
+}
+
 Status Collectives::barrier() {
   const Call call{.collective = plan::Collective::barrier};
   const std::uint32_t tag = signature(call);
@@ -104,7 +131,7 @@ Result<Prepared*> Collectives::prepare(const PrepareKey& key) {
     if (!reduction) {
       return Unexpected(reduction.error());
     }
-    auto made = prepare_all_reduce({.rank = options_.rank,
+    auto made = prepare_collective({.rank = options_.rank,
                                     .ranks = options_.ranks,
                                     .cpus = options_.cpus,
                                     .shape = options_.shape,

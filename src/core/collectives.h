@@ -53,6 +53,18 @@ class Collectives {
   // Arguments were checked, but for whether `op` exists for `type`.
   Status all_reduce(const void* send, void* receive, std::size_t count, gyreDataType_t type,
                     gyreRedOp_t op);
+  // Any other collective, staged. Buffers that a rank does not have (Broadcast's input elsewhere
+  // than at the root, ...) may be null.
+  struct Request {
+    plan::Collective collective;
+    const void* send;
+    void* receive;
+    std::size_t count;  // of the buffer, or of one section
+    gyreDataType_t type;
+    gyreRedOp_t op = gyreSum;
+    int root = -1;
+  };
+  Status run_request(const Request& request);
   Status barrier();
 
   [[nodiscard]] Operations& operations() { return operations_; }

@@ -71,7 +71,8 @@ Error Collectives::explain_mismatch(int peer) const {
 Error Collectives::explain_timeout(int peer) const {
   std::string absent;
   for (const int rank : peers_) {
-    if (!parts_.endpoint->call_of(rank, sequence_)) {
+    // A rank may be far ahead: a root does not wait for those that it sends to.
+    if (parts_.endpoint->newest_call_of(rank) < sequence_) {
       absent += fmt::format("{}{}", absent.empty() ? "" : ", ", rank);
     }
   }

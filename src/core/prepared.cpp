@@ -6,8 +6,9 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
-#include "collectives/all_reduce.h"
+#include "collectives/catalog.h"
 #include "collectives/chooser.h"
+#include "collectives/layout.h"
 
 namespace gyre::core {
 namespace {
@@ -64,54 +65,61 @@ int first_channel(const plan::Choice& choice, std::uint64_t bytes, const transpo
   return small ? shape.channels : 0;
 }
 
+// Whether a call of this kind may be done in mapped memory; all ranks answer alike.
+bool direct_is_allowed(const PrepareContext& context, std::uint64_t bytes, bool same_everywhere) {
+  const std::string& protocol = context.settings.protocol;
+  return same_everywhere &&
+         (protocol == "direct" || (protocol.empty() && plan::direct_pays(context.ranks, bytes)));
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& context,
+Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& context,
                                                      const PrepareKey& key,
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale) {
   const plan::ChoiceInput input = question(context, key, reduction);
-  if (input.keeps_order && input.algorithm == plan::Algorithm::ring &&
-      context.ranks > most_ranks_in_a_step) {
+  if (input.keeps_order && context.ranks > most_ranks_in_a_step) {
     return fail(Code::not_supported,
                 fmt::format("op {} is not commutative, which works up to {} ranks so far: this "
                             "communicator has {}.",
                             key.op, most_ranks_in_a_step, context.ranks));
   }
-  auto choice = plan::choose_all_reduce(input);
+  auto choice = plan::choose(key.collective, input);
   if (!choice) {
     return Unexpected(std::move(choice).error());
   }
   GYRE_TRY(fit(*choice, context.shape));
-  const plan::Plan plan =
-      plan::describe_all_reduce(choice->algorithm, choice->protocol, context.ranks);
+  const plan::Recipe recipe{key.collective, choice->algorithm, choice->protocol, context.ranks,
+                            key.root};
+  const plan::Plan plan = plan::describe(recipe);
+  const plan::Layout layout = plan::layout_of(key.collective);
+  const std::uint64_t bytes = key.count * size_of(key.type);
   const bool direct = choice->protocol == plan::Protocol::direct;
-  const Call call{.collective = plan::Collective::all_reduce,
+  const Call call{.collective = key.collective,
                   .type = key.type,
                   .op = common_op,
-                  .root = -1,
+                  .root = key.root,
                   .count = key.count};
   auto prepared = std::make_unique<Prepared>(Prepared{
       .key = key,
       .call = call,
       .encoded = encode(call),
       .tag = signature(call),
-      .bytes = key.count * size_of(key.type),
-      .direct_allowed = (same_scale || !reduction.scaled) &&
-                        (context.settings.protocol == "direct" ||
-                         (context.settings.protocol.empty() &&
-                          plan::direct_pays(context.ranks, key.count * size_of(key.type)))),
-      .first_channel = first_channel(*choice, key.count * size_of(key.type), context.shape),
+      .bytes = bytes,
+      .direct_allowed = direct_is_allowed(context, bytes, same_scale || !reduction.scaled),
+      .first_channel = first_channel(*choice, bytes, context.shape),
+      .input_stride = layout.input_sections ? bytes : 0,
+      .output_stride = layout.output_sections ? bytes : 0,
       .title = plan::title(plan),
-      .program =
-          engine::CompiledProgram(plan::all_reduce_program(choice->algorithm, choice->protocol,
-                                                           context.rank, context.ranks),
-                                  choice->protocol),
-      .geometry = plan::Geometry({.count = key.count,
-                                  .element_bytes = size_of(key.type),
-                                  .blocks = static_cast<std::uint64_t>(plan.blocks),
-                                  .slot_bytes = direct ? plan::unbounded_slot : choice->slot_bytes,
-                                  .channels = static_cast<std::uint64_t>(choice->channels)}),
+      .program = engine::CompiledProgram(plan::program_of(recipe, context.rank), choice->protocol,
+                                         layout.sectioned),
+      .geometry =
+          plan::Geometry({.count = key.count,
+                          .element_bytes = size_of(key.type),
+                          .blocks = layout.sectioned ? 1 : static_cast<std::uint64_t>(plan.blocks),
+                          .slot_bytes = direct ? plan::unbounded_slot : choice->slot_bytes,
+                          .channels = static_cast<std::uint64_t>(choice->channels)}),
       .combiner = engine::Combiner(reduction, context.ranks)});
   log::info(log::Subsystem::tuning, "{}: {}, {} channels, chunks of {} bytes: {}", describe(call),
             prepared->title, choice->channels, choice->slot_bytes, choice->reason);

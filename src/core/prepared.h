@@ -24,11 +24,13 @@ struct PlanSettings {
 };
 
 struct PrepareKey {
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  // elements of the buffer, or of one section
   DataType type = DataType::float32;
   bool direct = false;
   bool in_place = false;  // on any rank; looked at when direct
   std::int32_t op = 0;
+  plan::Collective collective = plan::Collective::all_reduce;
+  std::int32_t root = -1;
   friend bool operator==(const PrepareKey&, const PrepareKey&) = default;
 };
 
@@ -37,7 +39,10 @@ struct PrepareKeyHash {
     const std::uint64_t word = key.count * 0x9e3779b97f4a7c15ULL ^
                                static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.op)) << 8 ^
                                static_cast<std::uint64_t>(key.type) << 1 ^ (key.direct ? 1U : 0U) ^
-                               (key.in_place ? std::uint64_t{1} << 40 : 0U);
+                               (key.in_place ? std::uint64_t{1} << 40 : 0U) ^
+                               static_cast<std::uint64_t>(key.collective) << 41 ^
+                               static_cast<std::uint64_t>(static_cast<std::uint32_t>(key.root))
+                                   << 45;
     return word ^ word >> 29;
   }
 };
@@ -48,9 +53,10 @@ struct Prepared {
   EncodedCall encoded{};
   std::uint32_t tag = 0;
   std::uint64_t bytes = 0;
-  bool direct_allowed = false;  // the operation may be done in mapped memory
-  int first_channel = 0;        // of the connections
-  std::string title;            // "twoshot/staged"
+  bool direct_allowed = false;                        // the operation may be done in mapped memory
+  int first_channel = 0;                              // of the connections
+  std::uint64_t input_stride = 0, output_stride = 0;  // see engine::Operands
+  std::string title;                                  // "twoshot/staged"
   engine::CompiledProgram program;
   plan::Geometry geometry;
   engine::Combiner combiner;
@@ -66,7 +72,7 @@ struct PrepareContext {
 
 // Chooses, builds and compiles. `reduction` is what key.op means on key.type; `common_op` its
 // number as all ranks know it; `same_scale`: every rank scales alike.
-Result<std::unique_ptr<Prepared>> prepare_all_reduce(const PrepareContext& context,
+Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& context,
                                                      const PrepareKey& key,
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale);

@@ -64,6 +64,21 @@ Status check_overlap(const void* sendbuff, const void* recvbuff, std::size_t byt
                           sendbuff, recvbuff, distance, bytes));
 }
 
+Status check_sections_overlap(const void* sendbuff, std::size_t send_bytes, const void* recvbuff,
+                              std::size_t receive_bytes, std::ptrdiff_t shift, const char* form) {
+  const auto send = reinterpret_cast<std::intptr_t>(sendbuff);
+  const auto receive = reinterpret_cast<std::intptr_t>(recvbuff);
+  const bool apart = send + static_cast<std::intptr_t>(send_bytes) <= receive ||
+                     receive + static_cast<std::intptr_t>(receive_bytes) <= send;
+  if (apart || receive - send == shift) {
+    return {};
+  }
+  return fail(Code::invalid_argument,
+              fmt::format("sendbuff {} ({} bytes) and recvbuff {} ({} bytes) overlap. In place {}; "
+                          "otherwise they must lie apart.",
+                          sendbuff, send_bytes, recvbuff, receive_bytes, form));
+}
+
 Status check_builtin_operation(gyreRedOp_t op, gyreDataType_t type) {
   if (op < 0 || op >= gyreNumOps) {
     return fail(Code::invalid_argument,

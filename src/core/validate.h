@@ -18,6 +18,10 @@ Status check_buffer(const char* argument, const void* buffer, std::size_t count)
 Status check_rank(const char* argument, int rank, int ranks);
 // Equal or apart; `bytes` each.
 Status check_overlap(const void* sendbuff, const void* recvbuff, std::size_t bytes);
+// Two buffers of the given lengths lie apart, or in place: recvbuff begins `shift` bytes after
+// sendbuff. `form` says in words when that is.
+Status check_sections_overlap(const void* sendbuff, std::size_t send_bytes, const void* recvbuff,
+                              std::size_t receive_bytes, std::ptrdiff_t shift, const char* form);
 // A built-in operation that exists for the type.
 Status check_builtin_operation(gyreRedOp_t op, gyreDataType_t type);
 

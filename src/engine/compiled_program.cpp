@@ -11,13 +11,18 @@ bool is_contribution(const plan::Slice& slice) {
   return slice.place == plan::Place::input || slice.place == plan::Place::peer_input;
 }
 
+bool is_whole_input(const plan::Slice& slice) {
+  return slice.place == plan::Place::input && slice.block == 0;
+}
+
 std::int32_t block_of(const plan::Step& step) {
   return step.destinations.empty() ? 0 : step.destinations.front().block;
 }
 
 }  // namespace
 
-CompiledProgram::CompiledProgram(const plan::Program& program, plan::Protocol protocol)
+CompiledProgram::CompiledProgram(const plan::Program& program, plan::Protocol protocol,
+                                 bool sectioned)
     : protocol_(protocol) {
   for (const plan::Step& step : program) {
     Step compiled{.kind = step.kind,
@@ -28,7 +33,7 @@ CompiledProgram::CompiledProgram(const plan::Program& program, plan::Protocol pr
                   .sources_at = 0,
                   .source_count = static_cast<std::uint32_t>(step.sources.size()),
                   .contributions = 0,
-                  .block = block_of(step)};
+                  .block = sectioned ? 0 : block_of(step)};
     slices_.insert(slices_.end(), step.destinations.begin(), step.destinations.end());
     compiled.sources_at = static_cast<std::uint32_t>(slices_.size());
     slices_.insert(slices_.end(), step.sources.begin(), step.sources.end());
@@ -46,7 +51,8 @@ std::optional<CompiledProgram::Exchange> CompiledProgram::find_exchange() const 
   const bool fits =
       protocol_ != plan::Protocol::direct &&
       std::ranges::all_of(steps_, [&](const Step& step) { return add_to(exchange, step); }) &&
-      exchange.combine != nullptr && find_sources(exchange);
+      exchange.combine != nullptr && exchange.receivers.size() == exchange.senders.size() &&
+      find_sources(exchange);
   return fits ? std::optional(std::move(exchange)) : std::nullopt;
 }
 
@@ -71,7 +77,8 @@ bool CompiledProgram::add_to(Exchange& exchange, const Step& step) const {
     return true;
   }
   exchange.receivers.push_back(destination.peer);
-  return exchange.senders.empty();
+  // Everybody gets the one input.
+  return exchange.senders.empty() && sources(step).size() == 1 && is_whole_input(sources(step)[0]);
 }
 
 // Which source of the combining step each message is; false if they are not its sources, one each,
@@ -81,8 +88,7 @@ bool CompiledProgram::find_sources(Exchange& exchange) const {
   const auto position_of = [&](auto&& wanted) {
     return static_cast<std::uint32_t>(std::ranges::find_if(all, wanted) - all.begin());
   };
-  exchange.own_source =
-      position_of([](const plan::Slice& slice) { return slice.place == plan::Place::input; });
+  exchange.own_source = position_of(is_whole_input);
   bool found = exchange.own_source < all.size() && all.size() == exchange.senders.size() + 1;
   for (Exchange::Sender& sender : exchange.senders) {
     sender.source = position_of([&](const plan::Slice& slice) {

@@ -21,10 +21,11 @@ class CompiledProgram {
     std::uint32_t destinations_at, destination_count;
     std::uint32_t sources_at, source_count;
     std::uint64_t contributions;  // bit i: source i is a rank's own input
-    std::int32_t block;           // that all slices of a combine carry
+    std::int32_t block;           // of the geometry, that all slices of a combine carry
   };
 
-  CompiledProgram(const plan::Program& program, plan::Protocol protocol);
+  // `sectioned`: blocks are sections (collectives/layout.h), and the geometry cuts one of them.
+  CompiledProgram(const plan::Program& program, plan::Protocol protocol, bool sectioned = false);
   CompiledProgram(CompiledProgram&&) = default;  // what points into it stays where it is
   CompiledProgram& operator=(CompiledProgram&&) = default;
   ~CompiledProgram() = default;

@@ -26,6 +26,11 @@ StoreHint hint_for(std::span<const plan::Slice> destinations, const Operands& op
   return hint;
 }
 
+// From the start of a buffer to the section that a slice is in.
+std::uint64_t section(const plan::Slice& slice, std::uint64_t stride) {
+  return static_cast<std::uint64_t>(slice.block) * stride;
+}
+
 }  // namespace
 
 Executor::Executor(std::span<transport::Connection* const> connections,
@@ -188,8 +193,9 @@ Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProg
 Executor::Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& step,
                                         plan::ElementRange range) {
   const auto peer = static_cast<std::size_t>(run.program.destinations(step).front().peer);
-  connections_[peer]->put_inline(
-      {scaled_input(run, range), range.length * run.combiner.element_bytes()}, run.operands.tag);
+  connections_[peer]->put_inline({scaled_input(run, run.program.sources(step).front().block, range),
+                                  range.length * run.combiner.element_bytes()},
+                                 run.operands.tag);
   return Advance::moved;
 }
 
@@ -201,10 +207,11 @@ bool Executor::gather_destinations(Run& run, int channel, const CompiledProgram:
     std::byte* to = nullptr;
     switch (slice.place) {
       case Place::output:
-        to = run.operands.output + offset;
+        to = run.operands.output + offset + section(slice, run.operands.output_stride);
         break;
       case Place::peer_output:
-        to = run.operands.peer_outputs[static_cast<std::size_t>(slice.peer)] + offset;
+        to = run.operands.peer_outputs[static_cast<std::size_t>(slice.peer)] + offset +
+             section(slice, run.operands.output_stride);
         break;
       default:
         to = connections_[static_cast<std::size_t>(slice.peer)]->slot_to_fill(channel);
@@ -224,13 +231,14 @@ void Executor::gather_sources(Run& run, int channel, const CompiledProgram::Step
   for (const plan::Slice& slice : run.program.sources(step)) {
     switch (slice.place) {
       case Place::input:
-        sources_[i++] = run.operands.input + offset;
+        sources_[i++] = run.operands.input + offset + section(slice, run.operands.input_stride);
         break;
       case Place::output:
-        sources_[i++] = run.operands.output + offset;
+        sources_[i++] = run.operands.output + offset + section(slice, run.operands.output_stride);
         break;
       case Place::peer_input:
-        sources_[i++] = run.operands.peer_inputs[static_cast<std::size_t>(slice.peer)] + offset;
+        sources_[i++] = run.operands.peer_inputs[static_cast<std::size_t>(slice.peer)] + offset +
+                        section(slice, run.operands.input_stride);
         break;
       default:
         sources_[i++] = current_[message_at(channel, slice.peer)];

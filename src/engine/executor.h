@@ -23,6 +23,8 @@ struct Operands {
   std::byte* output = nullptr;
   std::span<std::byte* const> peer_inputs = {};  // by rank; direct plans only
   std::span<std::byte* const> peer_outputs = {};
+  // Bytes from one section to the next, where a buffer has sections; else 0.
+  std::uint64_t input_stride = 0, output_stride = 0;
   std::uint32_t tag = 0;         // signature of the call, in every message
   int first_channel = 0;         // of those that the geometry's channels are
   bool stream_results = false;   // they are too large to be worth caching
@@ -75,7 +77,7 @@ class Executor {
   Outcome send_ahead(Run& run, std::uint64_t due, std::uint64_t& sent, Waiter& waiter);
   bool find_free_slots(const CompiledProgram::Exchange& exchange, int channel);
   void send_input(Run& run, std::uint64_t tile);
-  const std::byte* scaled_input(Run& run, plan::ElementRange range);
+  const std::byte* scaled_input(Run& run, std::int32_t block, plan::ElementRange range);
 
   Advance advance_all(Run& run, int first, int end);
   Advance advance(Run& run, int channel);

@@ -14,7 +14,7 @@ Outcome Executor::run_inline_exchange(Run& run, Waiter& waiter) {
   const CompiledProgram::Step& step = *exchange.combine;
   const plan::ElementRange all = run.geometry.tile(0);
   const std::size_t bytes = all.length * run.combiner.element_bytes();
-  const std::byte* message = scaled_input(run, all);
+  const std::byte* message = scaled_input(run, 0, all);
   for (const std::int32_t peer : exchange.receivers) {
     connections_[static_cast<std::size_t>(peer)]->put_inline({message, bytes}, run.operands.tag);
   }
@@ -54,8 +54,9 @@ Outcome Executor::take_inline(Run& run, CompiledProgram::Exchange::Sender sender
 }
 
 // What this rank contributes, as peers get it.
-const std::byte* Executor::scaled_input(Run& run, plan::ElementRange range) {
-  const std::byte* message = run.operands.input + range.offset * run.combiner.element_bytes();
+const std::byte* Executor::scaled_input(Run& run, std::int32_t block, plan::ElementRange range) {
+  const std::byte* message = run.operands.input + range.offset * run.combiner.element_bytes() +
+                             static_cast<std::uint64_t>(block) * run.operands.input_stride;
   if (!run.combiner.scales()) {
     return message;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transport/shm/endpoint.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -113,6 +114,15 @@ std::optional<Endpoint::CallWords> Endpoint::call_of(int peer, std::uint64_t seq
     return std::nullopt;
   }
   return words;
+}
+
+std::uint64_t Endpoint::newest_call_of(int peer) const {
+  std::uint64_t newest = 0;
+  for (const CallRecord& record : header(peer).calls) {
+    // relaxed: only the number is looked at.
+    newest = std::max(newest, record.sequence.load(std::memory_order_relaxed));
+  }
+  return newest;
 }
 
 // release and acquire: our last access to the peers' memory comes before they take it back.

@@ -59,6 +59,9 @@ class Endpoint {
   // What `peer` called as number `sequence`; nothing if it has not come there yet.
   [[nodiscard]] std::optional<CallWords> call_of(int peer, std::uint64_t sequence) const;
 
+  // The number of the newest call of `peer`, as far as it can be seen.
+  [[nodiscard]] std::uint64_t newest_call_of(int peer) const;
+
   // This rank has failed and touches no peer's memory any more.
   void set_quiesced();
   [[nodiscard]] bool is_quiesced(int peer) const;

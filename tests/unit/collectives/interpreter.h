@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collectives/geometry.h"
+#include "collectives/layout.h"
 #include "collectives/plan.h"
 
 namespace gyre::plan {
@@ -21,10 +22,21 @@ class Interpreter {
  public:
   using Values = std::vector<T>;
 
+  // Of sectioned collectives `geometry` cuts one section, and `section` is its length. In place,
+  // input block b of a rank is output block b.
   Interpreter(const Plan& plan, const Geometry& geometry, std::vector<Values> inputs, T poison,
-              bool in_place)
-      : plan_(plan), geometry_(geometry), poison_(poison), in_place_(in_place) {
+              bool in_place, std::uint64_t section = 0)
+      : plan_(plan),
+        geometry_(geometry),
+        layout_(layout_of(plan.collective)),
+        section_(section),
+        poison_(poison),
+        in_place_(in_place) {
     ranks_.resize(plan.programs.size());
+    if (layout_.sectioned) {
+      make_sectioned(std::move(inputs));
+      return;
+    }
     for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
       ranks_[rank].output = in_place ? inputs[rank] : Values(inputs[rank].size(), poison);
       ranks_[rank].input = std::move(inputs[rank]);
@@ -76,6 +88,21 @@ class Interpreter {
     bool current = false;
   };
   using Ends = std::pair<int, int>;  // sender, receiver
+
+  void make_sectioned(std::vector<Values> inputs) {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+      Rank& self = ranks_[rank];
+      // In place both are one buffer with all sections.
+      const bool all = in_place_ || layout_.output_sections;
+      self.output.assign(section_ * (all ? ranks_.size() : 1), poison_);
+      if (in_place_) {
+        const std::uint64_t first = layout_.input_sections ? 0 : rank * section_;
+        std::copy(inputs[rank].begin(), inputs[rank].end(),
+                  self.output.begin() + static_cast<std::ptrdiff_t>(first));
+      }
+      self.input = std::move(inputs[rank]);
+    }
+  }
 
   bool finished(std::size_t rank) const {
     return ranks_[rank].tile == geometry_.tiles() || plan_.programs[rank].empty();
@@ -157,23 +184,28 @@ class Interpreter {
     return output || in_place_ ? owner.output : owner.input;
   }
 
-  ElementRange range(int rank, int block) const {
-    return geometry_.block(ranks_[static_cast<std::size_t>(rank)].tile,
-                           static_cast<std::uint64_t>(block));
+  ElementRange range(int rank, const Slice& slice) const {
+    const std::uint64_t tile = ranks_[static_cast<std::size_t>(rank)].tile;
+    if (!layout_.sectioned) return geometry_.block(tile, static_cast<std::uint64_t>(slice.block));
+    const bool output = slice.place == Place::output || slice.place == Place::peer_output;
+    const bool all = in_place_ || (output ? layout_.output_sections : layout_.input_sections);
+    ElementRange part = geometry_.tile(tile);
+    part.offset += all ? static_cast<std::uint64_t>(slice.block) * section_ : 0;
+    return part;
   }
 
   Values read(int rank, const Slice& slice) {
     if (slice.place == Place::slot) {
       const auto& fifo = fifos_[{slice.peer, rank}];
       const bool there = !fifo.empty() && fifo.front().current &&
-                         fifo.front().values.size() == range(rank, slice.block).length;
+                         fifo.front().values.size() == range(rank, slice).length;
       if (!there) sound_ = false;
-      return there ? fifo.front().values : Values(range(rank, slice.block).length, poison_);
+      return there ? fifo.front().values : Values(range(rank, slice).length, poison_);
     }
     const bool remote = slice.place == Place::peer_input || slice.place == Place::peer_output;
     const bool output = slice.place == Place::output || slice.place == Place::peer_output;
     const Values& values = buffer(remote ? slice.peer : rank, output);
-    const auto [offset, length] = range(rank, slice.block);
+    const auto [offset, length] = range(rank, slice);
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(offset);
     return Values(first, first + static_cast<std::ptrdiff_t>(length));
   }
@@ -184,7 +216,7 @@ class Interpreter {
       return;
     }
     const bool remote = slice.place == Place::peer_output;
-    const auto [offset, length] = range(rank, slice.block);
+    const auto [offset, length] = range(rank, slice);
     if (length != values.size()) {
       sound_ = false;
       return;
@@ -196,6 +228,8 @@ class Interpreter {
 
   const Plan& plan_;
   const Geometry& geometry_;
+  const Layout layout_;
+  const std::uint64_t section_;
   const T poison_;
   const bool in_place_;
   std::vector<Rank> ranks_;

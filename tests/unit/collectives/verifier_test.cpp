@@ -229,7 +229,7 @@ TEST_F(VerifierRejects, ProgramsThatAreMissing) {
 }
 
 TEST_F(VerifierRejects, CollectivesWithoutAGoal) {
-  ring_.collective = Collective::scatter;
+  ring_.collective = Collective::send_recv;
   const Status status = verify(ring_);
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, Code::not_supported);

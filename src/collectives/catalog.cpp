@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectives/catalog.h"
+
+#include <algorithm>
+#include <array>
+
+#include "collectives/all_reduce.h"
+#include "collectives/layout.h"
+#include "collectives/one_shot.h"
+#include "collectives/ring.h"
+#include "collectives/trees.h"
+#include "collectives/two_shot.h"
+
+namespace gyre::plan {
+
+namespace {
+
+// Builders other than AllReduce's; none of them has a direct form yet.
+struct Entry {
+  Collective collective;
+  Algorithm algorithm;
+  // Every rank sends each peer one message and takes one: what lines ask for (connection.h).
+  bool symmetric;
+  // 2 where a rank sends on while it holds the message that it sends on.
+  int slots;
+  bool cuts_blocks;  // of collectives without sections: one block for each rank
+  Program (*build)(int rank, int ranks, int root);
+};
+
+template <Program (*build)(int, int)>
+Program without_root(int rank, int ranks, int /*root*/) {
+  return build(rank, ranks);
+}
+
+constexpr std::array<Entry, 13> entries = {{
+    {Collective::all_gather, Algorithm::one_shot, true, 1, false,
+     without_root<one_shot_all_gather>},
+    {Collective::all_gather, Algorithm::ring, false, 2, false, without_root<ring_all_gather>},
+    {Collective::reduce_scatter, Algorithm::one_shot, true, 1, false,
+     without_root<one_shot_reduce_scatter>},
+    {Collective::reduce_scatter, Algorithm::ring, false, 2, false,
+     without_root<ring_reduce_scatter>},
+    {Collective::all_to_all, Algorithm::one_shot, true, 1, false,
+     without_root<one_shot_all_to_all>},
+    {Collective::broadcast, Algorithm::one_shot, false, 1, false, one_shot_broadcast},
+    {Collective::broadcast, Algorithm::chain, false, 1, false, chain_broadcast},
+    {Collective::broadcast, Algorithm::binomial, false, 1, false, binomial_broadcast},
+    {Collective::reduce, Algorithm::one_shot, false, 1, false, one_shot_reduce},
+    {Collective::reduce, Algorithm::binomial, false, 1, false, binomial_reduce},
+    {Collective::reduce, Algorithm::two_shot, false, 2, true, two_shot_reduce},
+    {Collective::gather, Algorithm::one_shot, false, 1, false, one_shot_gather},
+    {Collective::scatter, Algorithm::one_shot, false, 1, false, one_shot_scatter},
+}};
+
+const Entry* find(Collective collective, Algorithm algorithm) {
+  const auto* const found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.collective == collective && entry.algorithm == algorithm;
+  });
+  return found != entries.end() ? &*found : nullptr;
+}
+
+}  // namespace
+
+bool exists(Collective collective, Algorithm algorithm, Protocol protocol) {
+  if (collective == Collective::all_reduce) return supports(algorithm, protocol);
+  const Entry* const entry = find(collective, algorithm);
+  if (entry == nullptr || protocol == Protocol::direct) return false;
+  return protocol == Protocol::staged || entry->symmetric;
+}
+
+std::vector<Recipe> recipes(Collective collective, int ranks, int root) {
+  std::vector<Recipe> all;
+  for (const Algorithm algorithm : all_algorithms) {
+    for (const Protocol protocol : {Protocol::flag_in_line, Protocol::staged, Protocol::direct}) {
+      if (exists(collective, algorithm, protocol)) {
+        all.push_back({collective, algorithm, protocol, ranks, has_root(collective) ? root : -1});
+      }
+    }
+  }
+  return all;
+}
+
+Plan describe(const Recipe& recipe) {
+  if (recipe.collective == Collective::all_reduce) {
+    return describe_all_reduce(recipe.algorithm, recipe.protocol, recipe.ranks);
+  }
+  const Entry& entry = *find(recipe.collective, recipe.algorithm);
+  const bool one_block = !layout_of(recipe.collective).sectioned && !entry.cuts_blocks;
+  Plan plan;
+  plan.name = name_of(recipe.algorithm);
+  plan.collective = recipe.collective;
+  plan.protocol = recipe.protocol;
+  plan.ranks = recipe.ranks;
+  plan.root = recipe.root;
+  plan.blocks = one_block ? 1 : recipe.ranks;
+  plan.slots = entry.slots;
+  return plan;
+}
+
+Program program_of(const Recipe& recipe, int rank) {
+  if (recipe.collective == Collective::all_reduce) {
+    return all_reduce_program(recipe.algorithm, recipe.protocol, rank, recipe.ranks);
+  }
+  return find(recipe.collective, recipe.algorithm)->build(rank, recipe.ranks, recipe.root);
+}
+
+Plan make_plan(const Recipe& recipe) {
+  Plan plan = describe(recipe);
+  plan.programs.reserve(static_cast<std::size_t>(recipe.ranks));
+  for (int rank = 0; rank < recipe.ranks; ++rank) plan.programs.push_back(program_of(recipe, rank));
+  return plan;
+}
+
+}  // namespace gyre::plan

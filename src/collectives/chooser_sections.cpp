@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The choice for all collectives but AllReduce.
+#include <algorithm>
+
+#include "collectives/catalog.h"
+#include "collectives/chooser.h"
+#include "collectives/layout.h"
+
+namespace gyre::plan {
+
+namespace {
+
+constexpr std::uint64_t cache_line_bytes = 64;
+
+struct Pick {
+  Algorithm algorithm;
+  std::string_view reason;
+};
+
+Pick pick_for_root(Collective collective, const ChoiceInput& input) {
+  if (collective == Collective::gather || collective == Collective::scatter) {
+    return {Algorithm::one_shot, "the root moves as many bytes in any algorithm"};
+  }
+  const bool small = input.bytes <= choice_limits.rooted_small_bytes;
+  if (input.ranks == 2 || (small && input.ranks <= choice_limits.flat_ranks)) {
+    return {Algorithm::one_shot, "few ranks: the root serves all"};
+  }
+  if (small) return {Algorithm::binomial, "short messages among many ranks: a tree"};
+  if (collective == Collective::broadcast) {
+    return {Algorithm::chain, "long messages: every rank sends each byte once"};
+  }
+  return {Algorithm::two_shot, "long messages: the reduction is shared out"};
+}
+
+Pick pick(Collective collective, const ChoiceInput& input) {
+  if (has_root(collective)) return pick_for_root(collective, input);
+  if (collective == Collective::all_to_all || input.ranks <= choice_limits.two_shot_ranks ||
+      input.bytes <= choice_limits.rooted_small_bytes) {
+    return {Algorithm::one_shot, "one exchange among all"};
+  }
+  return {Algorithm::ring, "many ranks: a ring has one peer each way"};
+}
+
+Pick pick_or_obey(Collective collective, const ChoiceInput& input) {
+  if (input.keeps_order && reduces(collective)) {
+    return {Algorithm::one_shot, "contributions combine in the order of ranks"};
+  }
+  // What is forced is forced on the collectives that have it.
+  if (input.algorithm && exists(collective, *input.algorithm, Protocol::staged)) {
+    return {*input.algorithm, "the algorithm is forced"};
+  }
+  return pick(collective, input);
+}
+
+Protocol protocol_for(Collective collective, Algorithm algorithm, const ChoiceInput& input) {
+  const bool wanted = input.protocol ? *input.protocol == Protocol::flag_in_line
+                                     : input.bytes <= choice_limits.inline_bytes;
+  return wanted && exists(collective, algorithm, Protocol::flag_in_line) ? Protocol::flag_in_line
+                                                                         : Protocol::staged;
+}
+
+void size_slots(const ChoiceInput& input, Choice& choice) {
+  const bool in_line = choice.protocol == Protocol::flag_in_line;
+  const bool small = input.bytes <= choice_limits.pair_exchange_bytes;
+  if (!in_line) {
+    const bool several = !small && input.ranks <= input.local_cpus;
+    choice.channels = input.channels > 0 ? input.channels : several ? choice_limits.channels : 1;
+  }
+  const std::uint64_t through_slots = small ? choice_limits.exchange_slot : choice_limits.slot;
+  const std::uint64_t largest = in_line ? choice_limits.inline_bytes : through_slots;
+  const std::uint64_t enough =
+      (input.bytes / static_cast<std::uint64_t>(choice.channels) + cache_line_bytes - 1) /
+      cache_line_bytes * cache_line_bytes;
+  choice.slot_bytes = input.chunk_bytes > 0 ? std::max(input.chunk_bytes, input.element_bytes)
+                                            : std::clamp(enough, cache_line_bytes, largest);
+}
+
+// AllReduce, without an algorithm that it does not have.
+Result<Choice> choose_for_all_reduce(ChoiceInput input) {
+  if (input.algorithm && !exists(Collective::all_reduce, *input.algorithm, Protocol::staged)) {
+    input.algorithm.reset();
+  }
+  return choose_all_reduce(input);
+}
+
+}  // namespace
+
+Result<Choice> choose(Collective collective, const ChoiceInput& input) {
+  if (collective == Collective::all_reduce) return choose_for_all_reduce(input);
+  const Pick picked = pick_or_obey(collective, input);
+  Choice choice{picked.algorithm, protocol_for(collective, picked.algorithm, input), 1, 0,
+                picked.reason};
+  size_slots(input, choice);
+  return choice;
+}
+
+}  // namespace gyre::plan
