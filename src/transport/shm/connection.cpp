@@ -40,6 +40,32 @@ inline Arrival look(const std::atomic<std::uint64_t>& flag, std::uint64_t number
   return (seen >> 32) == (number & 0xffffffffU) ? Arrival::mismatch : Arrival::pending;
 }
 
+// The same for all of a message's lines, looked at together: each line that the peer has written since
+// the last look must be fetched from its cache, and so these fetches overlap.
+inline Arrival look_at_all(const InlineLine* line, std::size_t lines, std::uint64_t number,
+                           std::uint32_t tag) {
+  constexpr int looks = 16;
+  const std::uint64_t wanted = flag_of(number, tag);
+  std::uint64_t first = 0;
+  for (int look = 0; look < looks; ++look) {
+    std::uint64_t differ = 0;
+    for (std::size_t i = lines; i-- > 0;) {
+      // acquire: as in look_for.
+      first = line[i].flag.load(std::memory_order_acquire);
+      differ |= first ^ wanted;
+    }
+    if (differ == 0) {
+      return Arrival::ready;
+    }
+  }
+  return first != wanted && (first >> 32) == (number & 0xffffffffU) ? Arrival::mismatch
+                                                                    : Arrival::pending;
+}
+
+// Longer messages are taken line by line: their first lines can be copied while the last ones are
+// written.
+constexpr std::size_t most_lines_at_once = 5;
+
 // More lines than the processor fetches at a time anyway.
 constexpr std::size_t most_lines_ahead = 8;
 
@@ -170,6 +196,14 @@ Arrival ShmConnection::poll_inline(std::span<std::byte> space, std::uint32_t tag
     return arrival;
   }
   *message = space.data();
+  if (space.size() <= most_lines_at_once * InlineLine::payload_bytes && inline_lines_done_ == 0) {
+    const std::size_t all =
+        (space.size() + InlineLine::payload_bytes - 1) / InlineLine::payload_bytes;
+    const Arrival arrival = look_at_all(lines, all, number, tag);
+    if (arrival != Arrival::ready) {
+      return arrival;
+    }
+  }
   std::size_t offset = inline_lines_done_ * InlineLine::payload_bytes;
   while (offset < space.size()) {
     const InlineLine& line = lines[inline_lines_done_];
