@@ -182,6 +182,18 @@ class Comm {
         gyreRecv(std::ranges::data(out), std::ranges::size(out), type<Out>, peer, get(), stream));
   }
 
+  // The ranks that give the same color, in the order of their keys; nothing for a rank that gives
+  // GYRE_SPLIT_NOCOLOR. Not inside a group.
+  [[nodiscard]] Outcome<std::optional<Comm>> split(int color, int key = 0,
+                                                   const gyreConfig_t* config = nullptr) {
+    gyreComm_t part = nullptr;
+    const gyreResult_t code = gyreCommSplit(get(), color, key, &part, config);
+    if (code != gyreSuccess) {
+      return outcome(code);
+    }
+    return part == nullptr ? std::optional<Comm>() : std::optional<Comm>(Comm(part));
+  }
+
   [[nodiscard]] Outcome<> barrier(gyreStream_t stream = nullptr) {
     return outcome(gyreBarrier(get(), stream));
   }

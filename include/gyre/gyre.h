@@ -186,6 +186,10 @@ GYRE_API gyreResult_t gyreCommDestroy(gyreComm_t comm);
  * more. The handle is dead afterwards. */
 GYRE_API gyreResult_t gyreCommAbort(gyreComm_t comm);
 
+#define GYRE_SPLIT_NOCOLOR (-1)
+/* Collective on `comm`. The ranks that give the same color become a communicator, *newcomm, in the
+ * order of their keys, then of their ranks. A rank that gives GYRE_SPLIT_NOCOLOR takes part in the
+ * call and gets NULL. `config` NULL: as `comm`. The two communicators are independent afterwards. */
 GYRE_API gyreResult_t gyreCommSplit(gyreComm_t comm, int color, int key, gyreComm_t* newcomm,
                                     const gyreConfig_t* config);
 #define GYRE_SHRINK_DEFAULT 0
@@ -266,19 +270,40 @@ GYRE_API gyreResult_t gyreScatter(const void* sendbuff, void* recvbuff, size_t r
 /* Piece r of sendbuff goes to rank r; piece r of recvbuff comes from rank r; `count` each. */
 GYRE_API gyreResult_t gyreAllToAll(const void* sendbuff, void* recvbuff, size_t count,
                                    gyreDataType_t datatype, gyreComm_t comm, gyreStream_t stream);
-/* As AllToAll with nranks counts and displacements (in elements) on each side; no in-place form. */
+/* As AllToAll with nranks counts and displacements (in elements) on each side; no in-place form.
+ * What rank i sends to rank j must be as long as what j receives from i. The arrays are copied. */
 GYRE_API gyreResult_t gyreAllToAllV(const void* sendbuff, const size_t* sendcounts,
                                     const size_t* sdispls, void* recvbuff, const size_t* recvcounts,
                                     const size_t* rdispls, gyreDataType_t datatype, gyreComm_t comm,
                                     gyreStream_t stream);
+/* As AllGather with a length for each rank: recvcounts and rdispls (nranks each, in elements) are the
+ * same on every rank, and sendcount is recvcounts[rank]. In place: sendbuff is where it is to be. */
+GYRE_API gyreResult_t gyreAllGatherV(const void* sendbuff, size_t sendcount, void* recvbuff,
+                                     const size_t* recvcounts, const size_t* rdispls,
+                                     gyreDataType_t datatype, gyreComm_t comm, gyreStream_t stream);
+/* As ReduceScatter with a length for each rank: recvcounts (nranks) is the same on every rank, and the
+ * pieces of sendbuff follow one another. In place: recvbuff is this rank's piece of sendbuff. */
+GYRE_API gyreResult_t gyreReduceScatterV(const void* sendbuff, void* recvbuff,
+                                         const size_t* recvcounts, gyreDataType_t datatype,
+                                         gyreRedOp_t op, gyreComm_t comm, gyreStream_t stream);
 GYRE_API gyreResult_t gyreBarrier(gyreComm_t comm, gyreStream_t stream);
 
+/* A message to rank `peer`, which must receive it with the same count and type; messages from one
+ * rank to another are received in the order in which they are sent. Send returns when sendbuff may
+ * be used again, which may be before the peer receives. Two ranks that both send first may wait for
+ * each other for ever (until the timeout, or until it is found out): put such calls in a group. */
 GYRE_API gyreResult_t gyreSend(const void* sendbuff, size_t count, gyreDataType_t datatype,
                                int peer, gyreComm_t comm, gyreStream_t stream);
 GYRE_API gyreResult_t gyreRecv(void* recvbuff, size_t count, gyreDataType_t datatype, int peer,
                                gyreComm_t comm, gyreStream_t stream);
 
-/* Calls of this thread between Start and End are launched together by End. Nestable. */
+/* Calls of this thread between Start and End are checked at once and launched together by the
+ * outermost End. Of one communicator, collectives run in the order of the calls, then all sends and
+ * receives at the same time, in whatever order they were called; all name one stream. Different
+ * communicators do not wait for each other, so one thread may play several ranks; communicators may
+ * also be made in a group (gyreCommInitRank...; the handle is there after End). When a call of the
+ * group is refused, End launches nothing and says which. Buffers and count arrays: until End, or until
+ * the stream is synchronized. */
 GYRE_API gyreResult_t gyreGroupStart(void);
 GYRE_API gyreResult_t gyreGroupEnd(void);
 

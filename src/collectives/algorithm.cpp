@@ -55,6 +55,10 @@ std::string_view name_of(Collective collective) {
       return "Barrier";
     case Collective::send_recv:
       return "SendRecv";
+    case Collective::all_gather_v:
+      return "AllGatherV";
+    case Collective::reduce_scatter_v:
+      return "ReduceScatterV";
   }
   return "unknown";
 }

@@ -34,6 +34,8 @@ enum class Collective : std::uint8_t {
   all_to_all_v,
   barrier,
   send_recv,
+  all_gather_v,
+  reduce_scatter_v,
 };
 
 // How messages travel. The program is the same for flag_in_line and staged.

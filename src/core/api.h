@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "core/group.h"
 #include "core/last_error.h"
 #include "core/process.h"
 #include "gyre/gyre.h"
@@ -20,6 +21,9 @@ template <typename Body>
 gyreResult_t at_the_border(Body&& body) noexcept {
   try {
     const Status status = std::forward<Body>(body)();
+    if (!status && Group::is_open()) [[unlikely]] {
+      Group::of_this_thread().refuse(status.error());
+    }
     return status ? gyreSuccess : report(status.error());
   } catch (const std::bad_alloc&) {
     return report(Error{Code::system_error, "Out of memory."});
@@ -67,9 +71,13 @@ gyreResult_t in_communicator(gyreComm_t comm, Body&& body) noexcept {
 }
 
 // Runs operation(Communicator&), whose arguments were checked: now without a stream, else in its
-// turn on the stream.
+// turn on the stream; inside a group when the group ends.
 template <typename Operation>
-Status run_or_queue(Communicator& communicator, gyreStream_t stream, Operation operation) {
+Status run_or_queue(Communicator& communicator, gyreComm_t comm, gyreStream_t stream,
+                    Operation operation) {
+  if (Group::is_open()) [[unlikely]] {
+    return Group::of_this_thread().add(comm, stream, Group::Operation(std::move(operation)));
+  }
   if (stream == nullptr) [[likely]] {
     if (communicator.has_queued()) [[unlikely]] {
       communicator.wait_for_queued();

@@ -38,13 +38,13 @@ gyreResult_t gyreAllReduce(const void* sendbuff, void* recvbuff, size_t count,
                            gyreStream_t stream) {
   return beside_streams(comm, [&](Communicator& found) -> Status {
     GYRE_TRY(check_reduction(sendbuff, recvbuff, count, datatype));
-    if (stream != nullptr) {  // what is queued cannot be refused any more
+    if (stream != nullptr || Group::is_open()) {  // what is queued cannot be refused any more
       const auto reduction = found.collectives().operations().resolve(op, datatype);
       if (!reduction) {
         return gyre::Unexpected(reduction.error());
       }
     }
-    return run_or_queue(found, stream, [=](Communicator& communicator) {
+    return run_or_queue(found, comm, stream, [=](Communicator& communicator) {
       return communicator.collectives().all_reduce(sendbuff, recvbuff, count, datatype, op);
     });
   });
@@ -52,7 +52,7 @@ gyreResult_t gyreAllReduce(const void* sendbuff, void* recvbuff, size_t count,
 
 gyreResult_t gyreBarrier(gyreComm_t comm, gyreStream_t stream) {
   return beside_streams(comm, [&](Communicator& found) -> Status {
-    return run_or_queue(found, stream, [](Communicator& communicator) {
+    return run_or_queue(found, comm, stream, [](Communicator& communicator) {
       return communicator.collectives().barrier();
     });
   });
@@ -90,31 +90,6 @@ gyreResult_t gyreRedOpDestroy(gyreRedOp_t op, gyreComm_t comm) {
 }
 
 // ---- declared, and filled in later -------------------------------------------------------------
-
-gyreResult_t gyreAllToAllV(const void*, const size_t*, const size_t*, void*, const size_t*,
-                           const size_t*, gyreDataType_t, gyreComm_t, gyreStream_t) {
-  return report(not_built_yet("gyreAllToAllV").value());
-}
-
-gyreResult_t gyreSend(const void*, size_t, gyreDataType_t, int, gyreComm_t, gyreStream_t) {
-  return report(not_built_yet("gyreSend").value());
-}
-
-gyreResult_t gyreRecv(void*, size_t, gyreDataType_t, int, gyreComm_t, gyreStream_t) {
-  return report(not_built_yet("gyreRecv").value());
-}
-
-gyreResult_t gyreGroupStart(void) {
-  return report(not_built_yet("gyreGroupStart").value());
-}
-
-gyreResult_t gyreGroupEnd(void) {
-  return report(not_built_yet("gyreGroupEnd").value());
-}
-
-gyreResult_t gyreCommSplit(gyreComm_t, int, int, gyreComm_t*, const gyreConfig_t*) {
-  return report(not_built_yet("gyreCommSplit").value());
-}
 
 gyreResult_t gyreCommShrink(gyreComm_t, const int*, int, gyreComm_t*, const gyreConfig_t*, int) {
   return report(not_built_yet("gyreCommShrink").value());

@@ -6,6 +6,7 @@
 
 #include "bootstrap/launcher.h"
 #include "core/api.h"
+#include "core/init.h"
 #include "core/validate.h"
 
 extern char** environ;
@@ -41,72 +42,10 @@ Unexpected null_argument(const char* argument) {
 
 namespace {
 
-using Options = CommunicatorOptions;
-
-Result<gyreConfig_t> read_config(const gyreConfig_t* given) {
-  gyreConfig_t config = GYRE_CONFIG_INITIALIZER;
-  if (given == nullptr) {
-    return config;
-  }
-  if (given->size < offsetof(gyreConfig_t, blocking) || given->size > 4096) {
-    return fail(
-        Code::invalid_argument,
-        fmt::format("config->size is {}: start from GYRE_CONFIG_INITIALIZER.", given->size));
-  }
-  if (given->version <= 0 || given->version / 10000 > GYRE_MAJOR) {
-    return fail(
-        Code::invalid_argument,
-        fmt::format("config->version is {}, and this library is {}: the program was built for "
-                    "another version of Gyre, or did not start from GYRE_CONFIG_INITIALIZER.",
-                    given->version, GYRE_VERSION_CODE));
-  }
-  // A shorter struct is an older one: what it lacks stays at its default.
-  std::memcpy(&config, given, std::min(given->size, sizeof(config)));
-  if (config.blocking == 0) {
-    return fail(Code::not_supported, "config->blocking is 0: only blocking init is built so far.");
-  }
-  for (const auto& [name, value] : {std::pair("initTimeoutSeconds", config.initTimeoutSeconds),
-                                    std::pair("timeoutSeconds", config.timeoutSeconds)}) {
-    if (value < 0 && value != GYRE_UNDEFINED_INT) {
-      return fail(Code::invalid_argument,
-                  fmt::format("config->{} is {}: it must not be negative.", name, value));
-    }
-  }
-  return config;
-}
-
-Result<Options> options_from(const gyreConfig_t* given, const Settings& settings) {
-  const auto config = read_config(given);
-  if (!config) {
-    return Unexpected(config.error());
-  }
-  Options options;
-  options.init_timeout = std::chrono::seconds(config->initTimeoutSeconds == GYRE_UNDEFINED_INT
-                                                  ? settings.init_timeout_s
-                                                  : config->initTimeoutSeconds);
-  options.timeout_s =
-      config->timeoutSeconds == GYRE_UNDEFINED_INT ? settings.timeout_s : config->timeoutSeconds;
-  options.name = config->commName != nullptr ? config->commName : "";
-  return options;
-}
-
-Status connect(Process& process, const Options& options, gyreComm_t* comm) {
-  auto communicator = Communicator::connect(process, options);
-  if (!communicator) {
-    return Unexpected(std::move(communicator).error());
-  }
-  const std::uint64_t ticket = process.communicators().add(std::move(*communicator));
-  if (ticket == 0) {
-    return fail(Code::system_error, "This process holds 65536 communicators: destroy some.");
-  }
-  *comm = reinterpret_cast<gyreComm_t>(static_cast<std::uintptr_t>(ticket));
-  return {};
-}
-
 // What every way to make a communicator begins with.
 struct Beginning {
   Process* process;
-  Options options;
+  CommunicatorOptions options;
 };
 
 Result<Beginning> begin_init(const gyreComm_t* comm, const gyreConfig_t* config) {
@@ -117,7 +56,7 @@ Result<Beginning> begin_init(const gyreComm_t* comm, const gyreConfig_t* config)
   if (!process) {
     return Unexpected(process.error());
   }
-  const auto options = options_from(config, (*process)->settings());
+  const auto options = options_from(config, defaults_of((*process)->settings()));
   if (!options) {
     return Unexpected(options.error());
   }
@@ -151,7 +90,7 @@ Status init_environment(gyreComm_t* comm, const gyreConfig_t* config) {
     return Unexpected(beginning.error());
   }
   Process& process = *beginning->process;
-  Options& options = beginning->options;
+  CommunicatorOptions& options = beginning->options;
   const auto environment = bootstrap::Environment::from(environ);
   auto launch = bootstrap::find_launch({.settings = process.settings(),
                                         .environment = environment,

@@ -79,7 +79,7 @@ gyreResult_t call(const Request& request, const char* count_name, gyreComm_t com
         return gyre::Unexpected(reduction.error());
       }
     }
-    return run_or_queue(found, stream, [request](Communicator& communicator) {
+    return run_or_queue(found, comm, stream, [request](Communicator& communicator) {
       return communicator.collectives().run_request(request);
     });
   });

@@ -42,6 +42,8 @@ Collectives::Collectives(const CollectivesOptions& options, CollectivesParts par
       waiter_(options.wait, parts_.clock,
               parts_.endpoint != nullptr ? &parts_.endpoint->doorbell() : nullptr,
               parts_.failure.word()),
+      exchange_(options.rank, options.ranks, parts_.endpoint,
+                by_rank(parts_.endpoint, options.ranks), options.shape),
       entries_(static_cast<std::size_t>(options.ranks)),
       peer_inputs_(entries_.size()),
       peer_outputs_(entries_.size()) {
@@ -93,6 +95,10 @@ Status Collectives::run_request(const Request& request) {
   Prepared& plan = **prepared;
   GYRE_TRY(begin(plan.call, plan.encoded));
   last_plan_ = plan.title.c_str();
+  return run_request(request, plan);
+}
+
+Status Collectives::run_request(const Request& request, Prepared& plan) {
   if (request.count == 0) {  // the ranks still meet, and learn if they do not call the same
     announce({}, plan.tag);
     return collect_entries(plan.tag);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "core/call.h"
+#include "core/exchange.h"
 #include "core/failure.h"
 #include "core/operations.h"
 #include "core/prepared.h"
@@ -67,6 +68,19 @@ class Collectives {
   Status run_request(const Request& request);
   Status barrier();
 
+  // collectives_exchange.cpp. Sends and receives, all at once.
+  Status exchange(std::span<const Message> messages);
+  // Counts and displacements are in elements, by rank.
+  struct Sections {
+    std::span<const std::size_t> counts, displacements;
+  };
+  Status all_to_all_v(const void* send, const Sections& from, void* receive, const Sections& to,
+                      gyreDataType_t type);
+  Status all_gather_v(const void* send, void* receive, const Sections& to, gyreDataType_t type);
+  // The sections of `send` follow one another.
+  Status reduce_scatter_v(const void* send, void* receive, std::span<const std::size_t> counts,
+                          gyreDataType_t type, gyreRedOp_t op);
+
   [[nodiscard]] Operations& operations() { return operations_; }
   // After an operation was removed: nothing prepared may refer to it.
   void forget_prepared();
@@ -85,6 +99,9 @@ class Collectives {
   };
   static_assert(sizeof(Entry) <= 56);  // one line
 
+  Status run_request(const Request& request, Prepared& plan);
+  Status run_messages(plan::Collective kind, std::span<const Message> messages);
+  Status exchange_sections(const Call& call, std::span<const Message> messages);
   Result<Prepared*> prepare(const PrepareKey& key);
   Status begin(const Call& call, const EncodedCall& encoded);
   Status run(Prepared& prepared, const engine::Operands& operands);
@@ -102,8 +119,15 @@ class Collectives {
   Status map_peers(std::size_t bytes, std::size_t head, std::size_t tail);
 
   bool find_deviant();
-  [[nodiscard]] Error explain_mismatch(int peer) const;
-  [[nodiscard]] Error explain_timeout(int peer) const;
+  bool find_deadlock();
+  // Whom the collective at hand waits for.
+  [[nodiscard]] int blamed() const {
+    return missing_.empty() ? executor_.blamed() : missing_.front();
+  }
+  [[nodiscard]] Error explain_mismatch(int peer);
+  [[nodiscard]] Error explain_misfit(int peer);
+  [[nodiscard]] Error explain_deadlock(int peer);
+  [[nodiscard]] Error explain_timeout(int peer);
   [[nodiscard]] Error cause() const;
   Status fail_with(engine::Outcome outcome, int peer);
   void quiesce(const Entry& mine);
@@ -122,11 +146,17 @@ class Collectives {
   engine::Executor executor_;
   engine::Waiter waiter_;
   engine::StorePolicy store_policy_;
+  Exchange exchange_;
+  engine::StorePolicy message_policy_;  // store_policy_ of messages
+  bool exchanging_ = false;             // exchange_ is on its way
+  std::vector<Message> messages_;       // of the call at hand; kept for its memory
   std::unordered_map<PrepareKey, std::unique_ptr<Prepared>, PrepareKeyHash> prepared_;
   Prepared* newest_ = nullptr;
   std::uint64_t sequence_ = 0;
   Call current_;
   int deviant_ = -1;  // a rank that was found to make another call than this one
+  int waits_for_us_ =
+      -1;  // a rank that was found to wait for a message of this one, which waits for it
   const char* last_plan_ = "";
 
   std::vector<Entry> entries_;  // by rank

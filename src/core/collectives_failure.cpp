@@ -29,6 +29,12 @@ Error Collectives::cause() const {
 // Messages of calls that differ may go different ways, and then no tag meets another one. Each rank
 // publishes what it calls, so one that waits too long can look.
 bool Collectives::find_deviant() {
+  if (parts_.endpoint == nullptr) {
+    return false;
+  }
+  if (exchanging_) {
+    return exchange_.find_misfit() || find_deadlock();
+  }
   const EncodedCall mine = encode(current_);
   for (const int peer : peers_) {
     const auto theirs = parts_.endpoint->call_of(peer, sequence_);
@@ -37,7 +43,18 @@ bool Collectives::find_deviant() {
       return true;
     }
   }
-  return false;
+  return find_deadlock();
+}
+
+// The rank that this one waits for waits for a message that this one has yet to send. Larger circles
+// end by the timeout.
+bool Collectives::find_deadlock() {
+  const int peer = exchanging_ ? exchange_.blamed() : blamed();
+  if (peer < 0 || !exchange_.is_missed_by(peer)) {
+    return false;
+  }
+  waits_for_us_ = peer;
+  return true;
 }
 
 Status Collectives::fail_with(Outcome outcome, int peer) {
@@ -54,7 +71,13 @@ Status Collectives::fail_with(Outcome outcome, int peer) {
 }
 
 // Both sides find the same words, whichever looks first: the lower rank is named first.
-Error Collectives::explain_mismatch(int peer) const {
+Error Collectives::explain_mismatch(int peer) {
+  if (waits_for_us_ >= 0) {
+    return explain_deadlock(waits_for_us_);
+  }
+  if (exchanging_) {
+    return explain_misfit(peer);
+  }
   const auto theirs = parts_.endpoint->call_of(peer, sequence_);
   const std::string mine = describe(current_);
   const std::string other = theirs ? describe(decode(*theirs)) : "another call";
@@ -68,7 +91,39 @@ Error Collectives::explain_mismatch(int peer) const {
                       std::max(options_.rank, peer), first ? other : mine)};
 }
 
-Error Collectives::explain_timeout(int peer) const {
+Error Collectives::explain_misfit(int peer) {
+  return {
+      Code::invalid_usage,
+      exchange_.explain_misfit(peer) +
+          ". What is received must have the count and the type of what is sent, in the order in "
+          "which it is sent."};
+}
+
+Error Collectives::explain_deadlock(int peer) {
+  const std::string here = exchanging_ ? exchange_.describe_wait(peer)
+                                       : fmt::format("rank {} has not come to call {}, {}", peer,
+                                                     sequence_, describe(current_));
+  return {Code::invalid_usage,
+          fmt::format("Rank {0} and rank {1} wait for each other: {2}, and on rank {0} {3}. Make "
+                      "them in an order that both can follow, or put sends and receives between "
+                      "gyreGroupStart and gyreGroupEnd.",
+                      options_.rank, peer, exchange_.describe_missed_by(peer), here)};
+}
+
+Error Collectives::explain_timeout(int peer) {
+  if (exchanging_) {
+    const std::uint64_t newest = parts_.endpoint->newest_call_of(peer);
+    const auto call = parts_.endpoint->call_of(peer, newest);
+    return {
+        Code::timeout,
+        fmt::format("An exchange of messages on rank {} waited {} s without progress: {}. The "
+                    "newest collective call of rank {} is {}. It may be stopped, stuck "
+                    "elsewhere, or slower than the limit allows (GYRE_TIMEOUT or timeoutSeconds "
+                    "of the communicator's configuration).",
+                    options_.rank, options_.timeout_s, exchange_.describe_wait(peer), peer,
+                    call ? fmt::format("number {}, {}", newest, describe(decode(*call)))
+                         : "not to be seen")};
+  }
   std::string absent;
   for (const int rank : peers_) {
     // A rank may be far ahead: a root does not wait for those that it sends to.

@@ -46,6 +46,7 @@ class Communicator {
 
   [[nodiscard]] int rank() const { return options_.rank; }
   [[nodiscard]] int ranks() const { return options_.ranks; }
+  [[nodiscard]] const CommunicatorOptions& options() const { return options_; }
   [[nodiscard]] const RankCard& card(int rank) const {
     return cards_[static_cast<std::size_t>(rank)];
   }

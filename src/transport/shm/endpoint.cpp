@@ -17,6 +17,22 @@ constexpr std::uint64_t segment_id = 0;
 // something is wrong.
 constexpr std::chrono::seconds import_time{10};
 
+std::optional<Endpoint::CallWords> read_record(const CallRecord& record, std::uint64_t number) {
+  // acquire: pairs with the last store of write_record.
+  if (record.sequence.load(std::memory_order_acquire) != number) {
+    return std::nullopt;
+  }
+  Endpoint::CallWords words{};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    // acquire: the word is read before the number is looked at again.
+    words[i] = record.words[i].load(std::memory_order_acquire);
+  }
+  if (record.sequence.load(std::memory_order_relaxed) != number) {
+    return std::nullopt;
+  }
+  return words;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Endpoint>> Endpoint::create(FdServer& server, EndpointOptions options) {
@@ -100,20 +116,21 @@ const SegmentHeader& Endpoint::header(int peer) const {
 }
 
 std::optional<Endpoint::CallWords> Endpoint::call_of(int peer, std::uint64_t sequence) const {
-  const CallRecord& record = header(peer).calls[sequence % call_records];
-  // acquire: pairs with the last store of publish_call.
-  if (record.sequence.load(std::memory_order_acquire) != sequence) {
-    return std::nullopt;
-  }
-  CallWords words{};
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    // acquire: the word is read before the number is looked at again.
-    words[i] = record.words[i].load(std::memory_order_acquire);
-  }
-  if (record.sequence.load(std::memory_order_relaxed) != sequence) {
-    return std::nullopt;
-  }
-  return words;
+  return read_record(header(peer).calls[sequence % call_records], sequence);
+}
+
+std::optional<Endpoint::CallWords> Endpoint::send_of(int peer, std::uint64_t number) const {
+  const std::byte* const segment = segments_[static_cast<std::size_t>(peer)].data();
+  return read_record(
+      *reinterpret_cast<const CallRecord*>(segment + layout_.send_record(options_.rank, number)),
+      number);
+}
+
+std::optional<Endpoint::CallWords> Endpoint::missed_by(int peer) const {
+  const CallRecord& record = header(peer).missed;
+  // relaxed: read_record looks at the number again.
+  const std::uint64_t number = record.sequence.load(std::memory_order_relaxed);
+  return number == 0 ? std::nullopt : read_record(record, number);
 }
 
 std::uint64_t Endpoint::newest_call_of(int peer) const {

@@ -46,18 +46,26 @@ class Endpoint {
 
   // What this rank calls, numbered from 1.
   void publish_call(std::uint64_t sequence, const CallWords& words) {
-    CallRecord& record = own_.calls[sequence % call_records];
-    // The usual seqlock: readers that see 0, or another number before and after, read nothing.
-    record.sequence.store(0, std::memory_order_relaxed);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      // release: no word becomes visible before the 0.
-      record.words[i].store(words[i], std::memory_order_release);
-    }
-    // release: whoever reads the number reads these words.
-    record.sequence.store(sequence, std::memory_order_release);
+    write_record(own_.calls[sequence % call_records], sequence, words);
+  }
+  // What this rank sends to `receiver` outside of plans, numbered from 1.
+  void publish_send(int receiver, std::uint64_t number, const CallWords& words) {
+    write_record(
+        *reinterpret_cast<CallRecord*>(segment_->data() + layout_.send_record(receiver, number)),
+        number, words);
   }
   // What `peer` called as number `sequence`; nothing if it has not come there yet.
   [[nodiscard]] std::optional<CallWords> call_of(int peer, std::uint64_t sequence) const;
+
+  // What `peer` sent to this rank as number `number`; nothing if it has not come there yet.
+  [[nodiscard]] std::optional<CallWords> send_of(int peer, std::uint64_t number) const;
+
+  // The message that this rank waits for: message `number` of `sender`.
+  void publish_missed(int sender, std::uint64_t number, std::uint64_t kind, std::uint64_t count) {
+    write_record(own_.missed, ++missed_, {static_cast<std::uint64_t>(sender), number, kind, count});
+  }
+  // The newest that `peer` has published so; nothing if it never did.
+  [[nodiscard]] std::optional<CallWords> missed_by(int peer) const;
 
   // The number of the newest call of `peer`, as far as it can be seen.
   [[nodiscard]] std::uint64_t newest_call_of(int peer) const;
@@ -69,6 +77,16 @@ class Endpoint {
  private:
   Endpoint(FdServer& server, EndpointOptions options, std::shared_ptr<SharedSegment> segment);
 
+  static void write_record(CallRecord& record, std::uint64_t number, const CallWords& words) {
+    // The usual seqlock: readers that see 0, or another number before and after, read nothing.
+    record.sequence.store(0, std::memory_order_relaxed);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      // release: no word becomes visible before the 0.
+      record.words[i].store(words[i], std::memory_order_release);
+    }
+    // release: whoever reads the number reads these words.
+    record.sequence.store(number, std::memory_order_release);
+  }
   [[nodiscard]] const SegmentHeader& header(int peer) const;
   [[nodiscard]] FetchRequest request(int peer, ObjectName name,
                                      std::chrono::steady_clock::time_point deadline) const;
@@ -84,6 +102,7 @@ class Endpoint {
   std::vector<std::unique_ptr<ShmConnection>> connections_;
   std::vector<transport::Connection*> links_;
   std::vector<PeerMapping> imported_;
+  std::uint64_t missed_ = 0;
 };
 
 }  // namespace gyre::shm

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where things lie in the segment that a rank shares with the ranks of its host.
 //
-//   [ SegmentHeader | inbox of sender 0 | inbox of sender 1 | ... ]   without one of the owner itself
+//   [ SegmentHeader | what it sends to each rank | inbox of sender 0 | inbox of sender 1 | ... ]
+//                                                  without an inbox of the owner itself
 //
 // A rank owns its segment. Each peer writes only its own inbox there (and reads the header), so
 // every word has one writer. Words that different ranks write never share a cache line.
@@ -27,6 +28,7 @@ inline constexpr std::size_t cache_line = 64;
 inline constexpr std::size_t page = 4096;
 inline constexpr int inline_sets = 2;  // see the symmetry rule in connection.h
 inline constexpr int call_records = 8;
+inline constexpr int send_records = 4;  // for each receiver
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
@@ -47,7 +49,8 @@ static_assert(sizeof(InlineLine) == cache_line);
 // Of one slot: message number << 32 | tag. Stored after the slot's bytes.
 using SlotFlag = std::atomic<std::uint64_t>;
 
-// What the owner is calling, for peers that wait too long to compare with their own call.
+// What the owner is calling, or sending to one peer by gyreSend and the like: for peers that wait too
+// long to compare with what they expect.
 struct alignas(cache_line) CallRecord {
   std::atomic<std::uint64_t> sequence;  // 0 while the words change
   std::atomic<std::uint64_t> words[4];
@@ -62,6 +65,8 @@ struct SegmentHeader {
   // 1 once the owner, after a failure, touches no peer's memory any more.
   alignas(cache_line) std::atomic<std::uint32_t> quiesced;
   alignas(cache_line) CallRecord calls[call_records];
+  // The message that the owner has waited for too long; stays when it has come.
+  alignas(cache_line) CallRecord missed;
 };
 
 constexpr std::size_t round_up(std::size_t value, std::size_t to) {
@@ -85,7 +90,12 @@ class Layout {
         inbox_bytes_(round_up(slot(shape.all_channels(), 0), page)) {}
 
   [[nodiscard]] std::size_t segment_bytes() const {
-    return inboxes_at + page + static_cast<std::size_t>(std::max(ranks_ - 1, 0)) * inbox_bytes_;
+    return inboxes_at() + page + static_cast<std::size_t>(std::max(ranks_ - 1, 0)) * inbox_bytes_;
+  }
+  // Offset of the record of what the owner sent to `receiver` as number `number`.
+  [[nodiscard]] std::size_t send_record(int receiver, std::uint64_t number) const {
+    return sends_at + (static_cast<std::size_t>(receiver) * send_records + number % send_records) *
+                          sizeof(CallRecord);
   }
   // Offset of an inbox in the segment of `owner`. It differs from owner to owner within a page: a
   // processor takes a load for dependent on an earlier store to another page at the same offset
@@ -93,7 +103,7 @@ class Layout {
   [[nodiscard]] std::size_t inbox(int owner, int sender) const {
     const std::size_t shift = static_cast<std::size_t>(owner) * 17 * cache_line % page;
     const int index = sender < owner ? sender : sender - 1;
-    return inboxes_at + shift + static_cast<std::size_t>(index) * inbox_bytes_;
+    return inboxes_at() + shift + static_cast<std::size_t>(index) * inbox_bytes_;
   }
   // Offsets in an inbox.
   [[nodiscard]] std::size_t inline_set(int set) const {
@@ -125,7 +135,8 @@ class Layout {
     return round_up(shape_.slot_bytes_of(channel), cache_line);
   }
 
-  static constexpr std::size_t inboxes_at = round_up(sizeof(SegmentHeader), page);
+  static constexpr std::size_t sends_at = round_up(sizeof(SegmentHeader), page);
+  [[nodiscard]] std::size_t inboxes_at() const { return round_up(send_record(ranks_, 0), page); }
 
   int ranks_;
   transport::Shape shape_;
