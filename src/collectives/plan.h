@@ -12,6 +12,8 @@
 //   message  what one put delivers: at most one block, into the next slot of a FIFO. There is one
 //            FIFO per (channel, sender, receiver). It has Plan::slots slots. A put waits until a
 //            slot is free; the receiver frees it with release.
+//   scratch  memory of a rank for values on their way: Plan::scratch_blocks blocks for each channel, each
+//            large enough for any block of a tile. What it holds ends with the tile.
 //   current  wait(p) makes the oldest unreleased message from p the current one, named
 //            {Place::slot, p}; release(p) frees it. At most one message per peer is current.
 #pragma once
@@ -52,12 +54,14 @@ enum class Place : std::uint8_t {
   peer_slot,    // the next free slot of the FIFO to `peer`; writing it is the put
   peer_input,   // direct: block `block` of the input of `peer`; read only
   peer_output,  // direct: block `block` of the output of `peer`
+  scratch,  // this rank's scratch block `scratch`, which holds block `block`; not in direct plans
 };
 
 struct Slice {
   Place place = Place::input;
-  std::int32_t block = 0;  // block of the tile; for slot and peer_slot: the block it carries
+  std::int32_t block = 0;  // block of the tile; for slot, peer_slot and scratch: the one it carries
   std::int32_t peer = -1;  // for slot, peer_slot, peer_input, peer_output
+  std::int32_t scratch = -1;  // for scratch: which of the rank's scratch blocks
   friend bool operator==(const Slice&, const Slice&) = default;
 };
 
@@ -89,9 +93,10 @@ struct Plan {
   std::int32_t ranks = 1;
   std::int32_t root = -1;  // of collectives that have one
   std::int32_t blocks = 1;
-  std::int32_t slots = 2;     // of each FIFO that the plan needs in order not to deadlock, at least
-  bool in_place_safe = true;  // may run with input == output
-  std::vector<Program> programs;  // by rank
+  std::int32_t slots = 2;  // of each FIFO that the plan needs in order not to deadlock, at least
+  std::int32_t scratch_blocks = 0;  // of each rank and channel
+  bool in_place_safe = true;        // may run with input == output
+  std::vector<Program> programs;    // by rank
 };
 
 // "ring/staged": what the user sees.

@@ -28,6 +28,10 @@ namespace gyre::plan::build {
   return {Place::peer_output, block, peer};
 }
 
+[[nodiscard]] inline Slice scratch(int number, int block) {
+  return {Place::scratch, block, -1, number};
+}
+
 using Slices = std::vector<Slice>;
 
 // A copy, a put, a reduction or all of them in one pass, by the places that are named.

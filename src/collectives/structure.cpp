@@ -16,7 +16,7 @@ namespace gyre::plan {
 namespace {
 
 bool has_peer(Place place) {
-  return place != Place::input && place != Place::output;
+  return place != Place::input && place != Place::output && place != Place::scratch;
 }
 
 bool is_direct(Place place) {
@@ -28,7 +28,8 @@ bool may_be_source(Place place) {
 }
 
 bool may_be_destination(Place place) {
-  return place == Place::output || place == Place::peer_slot || place == Place::peer_output;
+  return place == Place::output || place == Place::peer_slot || place == Place::peer_output ||
+         place == Place::scratch;
 }
 
 // Each check answers with what is wrong, or with an empty text.
@@ -70,6 +71,7 @@ class StepCheck {
       return fmt::format("{}: this buffer has no such block in {}.", to_text(slice),
                          name_of(plan_.collective));
     }
+    if (std::string fault = check_scratch(slice); !fault.empty()) return fault;
     if (!has_peer(slice.place)) return {};
     if (is_direct(slice.place) != (plan_.protocol == Protocol::direct)) {
       return fmt::format("{}: {}", to_text(slice),
@@ -78,6 +80,18 @@ class StepCheck {
                              : "a direct plan has no slots.");
     }
     return check_peer(slice.peer);
+  }
+
+  std::string check_scratch(const Slice& slice) const {
+    if (slice.place != Place::scratch) {
+      return slice.scratch == -1 ? "" : "Only scratch has the number of a scratch block.";
+    }
+    if (plan_.protocol == Protocol::direct) {
+      return "A direct plan has no scratch: its blocks are as long as the buffers.";
+    }
+    if (slice.scratch >= 0 && slice.scratch < plan_.scratch_blocks) return {};
+    return fmt::format("{}: there is no such scratch block; the plan has {}.", to_text(slice),
+                       plan_.scratch_blocks);
   }
 
   bool exists(const Slice& slice) const {
@@ -124,10 +138,11 @@ class StepCheck {
   }
 
   static std::string check_overlap(const Step& step) {
-    // One put per FIFO and step, whatever block it carries.
+    // One put per FIFO and step, and one value per scratch block, whatever block they carry.
     const auto key = [](const Slice& slice) {
-      return std::tuple(slice.place, has_peer(slice.place) ? slice.peer : -1,
-                        slice.place == Place::peer_slot ? 0 : slice.block);
+      const bool carries = slice.place == Place::peer_slot || slice.place == Place::scratch;
+      return std::tuple(slice.place, has_peer(slice.place) ? slice.peer : slice.scratch,
+                        carries ? 0 : slice.block);
     };
     std::vector<Slice> sorted = step.destinations;
     std::sort(sorted.begin(), sorted.end(),
@@ -151,10 +166,10 @@ Status check_structure(const Plan& plan, const Goal& goal) {
     return fail_plan(plan, fmt::format("It has {} programs; one for each rank is needed.",
                                        plan.programs.size()));
   }
-  if (plan.blocks < 1 || plan.slots < 1) {
-    return fail_plan(plan, fmt::format("It has {} blocks and {} slots; at least one of each is "
-                                       "needed.",
-                                       plan.blocks, plan.slots));
+  if (plan.blocks < 1 || plan.slots < 1 || plan.scratch_blocks < 0) {
+    return fail_plan(plan, fmt::format("It has {} blocks, {} slots and {} scratch blocks; at least "
+                                       "one, one and none are needed.",
+                                       plan.blocks, plan.slots, plan.scratch_blocks));
   }
   for (int rank = 0; rank < plan.ranks; ++rank) {
     const StepCheck checker(plan, goal, rank);

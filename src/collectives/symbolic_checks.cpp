@@ -25,6 +25,10 @@ std::size_t SymbolicRun::output_index(int rank, int tile, int block) const {
   return (at(rank) * at(tiles_) + at(tile)) * at(plan_.blocks) + at(block);
 }
 
+std::size_t SymbolicRun::scratch_index(int rank, const Slice& slice) const {
+  return at(rank) * at(plan_.scratch_blocks) + at(slice.scratch);
+}
+
 // Always false: blocked.
 bool SymbolicRun::block_on(int rank, int peer) {
   positions_[at(rank)].blocked_on = peer;

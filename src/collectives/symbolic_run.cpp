@@ -30,6 +30,7 @@ SymbolicRun::SymbolicRun(const Plan& plan, const Goal& goal, int tiles, int slot
       values_(plan.ranks, plan.blocks, tiles),
       fifos_(plan.ranks, slots),
       outputs_(at(plan.ranks) * at(plan.blocks) * at(tiles), undefined_value),
+      scratch_(at(plan.ranks) * at(plan.scratch_blocks)),
       positions_(at(plan.ranks)),
       clocks_(is_direct() ? plan.ranks : 0),
       apart_(history_size(plan, tiles, 2)),
@@ -169,6 +170,7 @@ Status SymbolicRun::complete(int rank, ValueId& value) {
 
 Result<ValueId> SymbolicRun::read(int rank, const Slice& slice) {
   if (slice.place == Place::slot) return read_slot(rank, slice);
+  if (slice.place == Place::scratch) return read_scratch(rank, slice);
   const bool remote = slice.place == Place::peer_input || slice.place == Place::peer_output;
   const bool output = slice.place == Place::output || slice.place == Place::peer_output;
   const int owner = remote ? slice.peer : rank;
@@ -198,10 +200,27 @@ Result<ValueId> SymbolicRun::read_slot(int rank, const Slice& slice) {
   return fifo.current().value;
 }
 
+Result<ValueId> SymbolicRun::read_scratch(int rank, const Slice& slice) const {
+  const Scratch& held = scratch_[scratch_index(rank, slice)];
+  if (held.value == undefined_value || held.tile != positions_[at(rank)].tile) {
+    return fail_here(rank,
+                     fmt::format("{} is read before it was written in this tile.", to_text(slice)));
+  }
+  if (held.block != slice.block) {
+    return fail_here(rank, fmt::format("Scratch block {} holds block {}, not {}.", slice.scratch,
+                                       held.block, slice.block));
+  }
+  return held.value;
+}
+
 Status SymbolicRun::write(int rank, const Slice& slice, ValueId value) {
   if (slice.place == Place::peer_slot) {
     fifos_.between(rank, slice.peer).put({value, slice.block});
     wake(slice.peer, rank);
+    return {};
+  }
+  if (slice.place == Place::scratch) {
+    scratch_[scratch_index(rank, slice)] = {value, slice.block, positions_[at(rank)].tile};
     return {};
   }
   const int owner = slice.place == Place::peer_output ? slice.peer : rank;

@@ -43,6 +43,11 @@ class SymbolicRun {
     int block;
     bool output;
   };
+  struct Scratch {  // one scratch block of a rank
+    ValueId value = undefined_value;
+    int block = 0;
+    int tile = 0;  // in which it was written
+  };
   // Done, or blocked on a peer.
   using Progress = Result<bool>;
 
@@ -56,6 +61,7 @@ class SymbolicRun {
 
   bool blocked_on_slots(int rank, const Step& step);
   Result<ValueId> read(int rank, const Slice& slice);
+  Result<ValueId> read_scratch(int rank, const Slice& slice) const;
   Result<ValueId> read_slot(int rank, const Slice& slice);
   Status write(int rank, const Slice& slice, ValueId value);
   Result<ValueId> combined(int rank, const Step& step);
@@ -70,6 +76,7 @@ class SymbolicRun {
   std::string check_result(ValueId value, int tile, const Wanted& wanted, ValueId& agreed) const;
   [[nodiscard]] const Step& step_of(int rank) const;
   [[nodiscard]] std::size_t output_index(int rank, int tile, int block) const;
+  [[nodiscard]] std::size_t scratch_index(int rank, const Slice& slice) const;
   [[nodiscard]] bool is_direct() const { return plan_.protocol == Protocol::direct; }
 
   const Plan& plan_;
@@ -78,6 +85,7 @@ class SymbolicRun {
   ValueTable values_;
   SymbolicFifos fifos_;
   std::vector<ValueId> outputs_;  // see output_index
+  std::vector<Scratch> scratch_;  // see scratch_index
   std::vector<Position> positions_;
   std::deque<int> ready_;
   std::vector<ValueId> operands_;  // of the combine at hand; kept for its memory

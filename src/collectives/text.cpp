@@ -27,6 +27,8 @@ std::string_view name_of(Place place) {
       return "peer_input";
     case Place::peer_output:
       return "peer_output";
+    case Place::scratch:
+      return "scratch";
   }
   return "unknown";
 }
@@ -59,6 +61,8 @@ std::string joined(const std::vector<Slice>& slices, std::string_view separator)
 }  // namespace
 
 std::string to_text(const Slice& slice) {
+  if (slice.place == Place::scratch)
+    return fmt::format("scratch({})[{}]", slice.scratch, slice.block);
   const bool own = slice.place == Place::input || slice.place == Place::output;
   return own ? fmt::format("{}[{}]", name_of(slice.place), slice.block)
              : fmt::format("{}(peer {})[{}]", name_of(slice.place), slice.peer, slice.block);
@@ -74,10 +78,11 @@ std::string to_text(const Step& step) {
 }
 
 std::string to_text(const Plan& plan) {
-  std::string text =
-      fmt::format("{} {}: {} ranks, {} blocks a tile, {} slots a FIFO, {}\n",
-                  name_of(plan.collective), title(plan), plan.ranks, plan.blocks, plan.slots,
-                  plan.in_place_safe ? "may run in place" : "must not run in place");
+  std::string text = fmt::format(
+      "{} {}: {} ranks, {} blocks a tile, {} slots a FIFO, {}{}\n", name_of(plan.collective),
+      title(plan), plan.ranks, plan.blocks, plan.slots,
+      plan.scratch_blocks > 0 ? fmt::format("{} scratch blocks, ", plan.scratch_blocks) : "",
+      plan.in_place_safe ? "may run in place" : "must not run in place");
   for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
     fmt::format_to(std::back_inserter(text), "rank {}\n", rank);
     for (std::size_t number = 0; number < plan.programs[rank].size(); ++number) {

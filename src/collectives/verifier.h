@@ -14,6 +14,7 @@ struct VerifyOptions {
 
 // Checks, in this order, and answers with the first fault, naming rank, step and reason:
 //   structure   peers, blocks and places exist and fit the protocol; one current message per peer
+//   scratch     within what the plan declares; read only after it was written in the same tile
 //   progress    no interleaving deadlocks with that many slots, or more
 //   races       direct plans: conflicting accesses are ordered by signals; none outlasts its buffer
 //   leftovers   every message is waited for and released, every signal awaited

@@ -148,6 +148,8 @@ Result<Prepared*> Collectives::prepare(const PrepareKey& key) {
       return Unexpected(std::move(made).error());
     }
     found = prepared_.emplace(key, std::move(*made)).first;
+    const Prepared& ready = *found->second;
+    executor_.reserve_scratch(ready.program, ready.geometry, ready.combiner.element_bytes());
   }
   newest_ = found->second.get();
   return newest_;

@@ -43,6 +43,9 @@ CompiledProgram::CompiledProgram(const plan::Program& program, plan::Protocol pr
     }
     steps_.push_back(compiled);
   }
+  for (const plan::Slice& slice : slices_) {
+    scratch_blocks_ = std::max(scratch_blocks_, static_cast<std::size_t>(slice.scratch + 1));
+  }
   exchange_ = find_exchange();
 }
 
@@ -74,7 +77,7 @@ bool CompiledProgram::add_to(Exchange& exchange, const Step& step) const {
   const plan::Slice& destination = destinations(step).front();
   if (destination.place != plan::Place::peer_slot) {
     exchange.combine = &step;
-    return true;
+    return destination.place == plan::Place::output;
   }
   exchange.receivers.push_back(destination.peer);
   // Everybody gets the one input.

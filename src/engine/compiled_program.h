@@ -38,6 +38,8 @@ class CompiledProgram {
   [[nodiscard]] std::span<const plan::Slice> sources(const Step& step) const {
     return {slices_.data() + step.sources_at, step.source_count};
   }
+  // That its steps name: how many it needs for each channel.
+  [[nodiscard]] std::size_t scratch_blocks() const { return scratch_blocks_; }
   // A program of one exchange: the input goes to peers, their messages are awaited, and all is
   // combined into the output in one step. Nothing that is sent depends on what came.
   struct Exchange {
@@ -60,6 +62,7 @@ class CompiledProgram {
   plan::Protocol protocol_;
   std::vector<Step> steps_;
   std::vector<plan::Slice> slices_;
+  std::size_t scratch_blocks_ = 0;
   std::optional<Exchange> exchange_;
 };
 

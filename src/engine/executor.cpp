@@ -12,6 +12,14 @@ using transport::Arrival;
 
 namespace {
 
+// Scratch is read again at once.
+bool streams(Place place, const Operands& operands) {
+  if (place == Place::scratch) {
+    return false;
+  }
+  return place == Place::peer_slot ? operands.stream_messages : operands.stream_results;
+}
+
 // Bit by bit, for each destination.
 StoreHint hint_for(std::span<const plan::Slice> destinations, const Operands& operands) {
   if (!operands.stream_results && !operands.stream_messages) {
@@ -19,9 +27,7 @@ StoreHint hint_for(std::span<const plan::Slice> destinations, const Operands& op
   }
   StoreHint hint;
   for (std::size_t i = 0; i < destinations.size() && i < 64; ++i) {
-    const bool streams = destinations[i].place == Place::peer_slot ? operands.stream_messages
-                                                                   : operands.stream_results;
-    hint.streamed |= streams ? std::uint64_t{1} << i : 0;
+    hint.streamed |= streams(destinations[i].place, operands) ? std::uint64_t{1} << i : 0;
   }
   return hint;
 }
@@ -29,6 +35,15 @@ StoreHint hint_for(std::span<const plan::Slice> destinations, const Operands& op
 // From the start of a buffer to the section that a slice is in.
 std::uint64_t section(const plan::Slice& slice, std::uint64_t stride) {
   return static_cast<std::uint64_t>(slice.block) * stride;
+}
+
+// Of one scratch block: as many as the longest block of a tile, which is the first one, needs.
+std::size_t scratch_lines(const CompiledProgram& program, const plan::Geometry& geometry,
+                          std::size_t element_bytes) {
+  if (program.scratch_blocks() == 0 || geometry.tiles() == 0) {
+    return 0;
+  }
+  return (geometry.block(0, 0).length * element_bytes + 63) / 64;
 }
 
 }  // namespace
@@ -43,9 +58,20 @@ Executor::Executor(std::span<transport::Connection* const> connections,
       destinations_(connections_.size() + 1),
       inline_messages_((connections_.size() + 1) * inline_stride_) {}
 
+void Executor::reserve_scratch(const CompiledProgram& program, const plan::Geometry& geometry,
+                               std::size_t element_bytes) {
+  const std::size_t lines = scratch_lines(program, geometry, element_bytes);
+  const std::size_t needed = lines * program.scratch_blocks() * channels_.size();
+  if (needed > scratch_.size()) {
+    scratch_.resize(needed);
+  }
+}
+
 Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geometry,
                       Combiner& combiner, const Operands& operands, Waiter& waiter) {
-  Run run{program, geometry, combiner, operands, 0};
+  reserve_scratch(program, geometry, combiner.element_bytes());
+  Run run{program,  geometry, combiner,
+          operands, 0,        scratch_lines(program, geometry, combiner.element_bytes())};
   if (program.exchange()) {
     if (program.protocol() == Protocol::staged && geometry.tiles_of(0) == geometry.tiles()) {
       return run_staged_exchange(run, waiter);
@@ -199,6 +225,12 @@ Executor::Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& s
   return Advance::moved;
 }
 
+std::byte* Executor::scratch(const Run& run, int channel, const plan::Slice& slice) {
+  const std::size_t number = static_cast<std::size_t>(channel) * run.program.scratch_blocks() +
+                             static_cast<std::size_t>(slice.scratch);
+  return scratch_[number * run.scratch_lines].bytes.data();
+}
+
 // False while a slot that is to be filled is not free; nothing is lost by asking again.
 bool Executor::gather_destinations(Run& run, int channel, const CompiledProgram::Step& step,
                                    std::uint64_t offset) {
@@ -212,6 +244,9 @@ bool Executor::gather_destinations(Run& run, int channel, const CompiledProgram:
       case Place::peer_output:
         to = run.operands.peer_outputs[static_cast<std::size_t>(slice.peer)] + offset +
              section(slice, run.operands.output_stride);
+        break;
+      case Place::scratch:
+        to = scratch(run, channel, slice);
         break;
       default:
         to = connections_[static_cast<std::size_t>(slice.peer)]->slot_to_fill(channel);
@@ -239,6 +274,9 @@ void Executor::gather_sources(Run& run, int channel, const CompiledProgram::Step
       case Place::peer_input:
         sources_[i++] = run.operands.peer_inputs[static_cast<std::size_t>(slice.peer)] + offset +
                         section(slice, run.operands.input_stride);
+        break;
+      case Place::scratch:
+        sources_[i++] = scratch(run, channel, slice);
         break;
       default:
         sources_[i++] = current_[message_at(channel, slice.peer)];

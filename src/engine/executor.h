@@ -4,6 +4,7 @@
 // thread and allocates nothing once it is made.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -46,6 +47,10 @@ class Executor {
   // `connections` by rank, null for this rank itself; all outlive the executor.
   Executor(std::span<transport::Connection* const> connections, const transport::Shape& shape);
 
+  // Before a program with scratch runs for the first time: run() then allocates nothing.
+  void reserve_scratch(const CompiledProgram& program, const plan::Geometry& geometry,
+                       std::size_t element_bytes);
+
   // After mismatch, blamed() is the peer whose message belonged to another call; after timed_out
   // and aborted, the peer that was waited for (or -1).
   [[nodiscard]] Outcome run(const CompiledProgram& program, const plan::Geometry& geometry,
@@ -65,6 +70,10 @@ class Executor {
     Combiner& combiner;
     const Operands& operands;
     int live_channels;
+    std::size_t scratch_lines;  // of one scratch block
+  };
+  struct alignas(64) CacheLine {
+    std::array<std::byte, 64> bytes;
   };
 
   Outcome run_channels(Run& run, Waiter& waiter);
@@ -90,6 +99,7 @@ class Executor {
   bool gather_destinations(Run& run, int channel, const CompiledProgram::Step& step,
                            std::uint64_t offset_bytes);
 
+  [[nodiscard]] std::byte* scratch(const Run& run, int channel, const plan::Slice& slice);
   [[nodiscard]] std::byte* inline_message(int peer) {
     return inline_messages_.data() + static_cast<std::size_t>(peer) * inline_stride_;
   }
@@ -104,6 +114,7 @@ class Executor {
   std::vector<const std::byte*> current_;  // message by (channel, peer)
   std::vector<const std::byte*> sources_;
   std::vector<std::byte*> destinations_;
+  std::vector<CacheLine> scratch_;          // by (channel of the call, scratch block)
   std::vector<std::byte> inline_messages_;  // by peer, and one for what is sent
   int blamed_ = -1;
 };

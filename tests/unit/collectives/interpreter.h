@@ -80,6 +80,7 @@ class Interpreter {
  private:
   struct Rank {
     Values input, output;
+    std::map<int, Values> scratch;  // by number; forgotten at the end of a tile
     std::uint64_t tile = 0;
     std::size_t step = 0;
   };
@@ -121,6 +122,7 @@ class Interpreter {
     if (!perform(rank, program[self.step])) return false;
     if (++self.step == program.size()) {
       self.step = 0;
+      self.scratch.clear();
       ++self.tile;
     }
     return true;
@@ -202,6 +204,12 @@ class Interpreter {
       if (!there) sound_ = false;
       return there ? fifo.front().values : Values(range(rank, slice).length, poison_);
     }
+    if (slice.place == Place::scratch) {
+      const Values& held = ranks_[static_cast<std::size_t>(rank)].scratch[slice.scratch];
+      const bool there = held.size() == range(rank, slice).length;
+      if (!there) sound_ = false;
+      return there ? held : Values(range(rank, slice).length, poison_);
+    }
     const bool remote = slice.place == Place::peer_input || slice.place == Place::peer_output;
     const bool output = slice.place == Place::output || slice.place == Place::peer_output;
     const Values& values = buffer(remote ? slice.peer : rank, output);
@@ -213,6 +221,10 @@ class Interpreter {
   void write(int rank, const Slice& slice, const Values& values) {
     if (slice.place == Place::peer_slot) {
       fifos_[{rank, slice.peer}].push_back({values, false});
+      return;
+    }
+    if (slice.place == Place::scratch) {
+      ranks_[static_cast<std::size_t>(rank)].scratch[slice.scratch] = values;
       return;
     }
     const bool remote = slice.place == Place::peer_output;

@@ -22,7 +22,8 @@ namespace {
 constexpr int rank_counts[] = {2, 3, 4, 5, 8};
 
 bool has_peer(const Slice& slice) {
-  return slice.place != Place::input && slice.place != Place::output;
+  return slice.place != Place::input && slice.place != Place::output &&
+         slice.place != Place::scratch;
 }
 
 bool reads_slot_of(const Step& step, int peer) {

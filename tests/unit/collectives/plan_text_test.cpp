@@ -15,6 +15,8 @@ TEST(PlanText, Steps) {
   EXPECT_EQ(to_text(build::complete({build::slot(2, 0), build::input(0)},
                                     {build::output(0), build::peer_output(1, 0)})),
             "combine slot(peer 2)[0] op input[0] -> output[0], peer_output(peer 1)[0], complete");
+  EXPECT_EQ(to_text(build::combine({build::scratch(2, 5)}, {build::output(5)})),
+            "copy scratch(2)[5] -> output[5]");
   EXPECT_EQ(to_text(build::wait(4)), "wait peer 4");
   EXPECT_EQ(to_text(build::release(4)), "release peer 4");
   EXPECT_EQ(to_text(build::signal(4)), "signal peer 4");

@@ -223,6 +223,56 @@ TEST_F(VerifierRejects, AnInputReadAfterItsOutputWasWritten) {
   EXPECT_EQ(verdict(staged_), "");
 }
 
+// ring_ with the first output of rank 1 on a detour through scratch.
+TEST_F(VerifierRejects, ScratchThatHoldsNothingOrSomethingElse) {
+  Program& program = ring_.programs[1];
+  const auto first_output = std::find_if(program.begin(), program.end(), [](const Step& step) {
+    return step.kind == StepKind::combine && step.destinations[0].place == Place::output;
+  });
+  const auto index = first_output - program.begin();
+  const int block = first_output->destinations[0].block;
+  first_output->destinations[0] = build::scratch(0, block);
+  program.insert(first_output + 1,
+                 build::combine({build::scratch(0, block)}, {build::output(block)}));
+  EXPECT_THAT(verdict(ring_), HasSubstr("there is no such scratch block; the plan has 0"));
+  ring_.scratch_blocks = 1;
+  EXPECT_EQ(verdict(ring_), "");
+
+  const Program detour = program;
+  program[static_cast<std::size_t>(index)].destinations[0].scratch = 1;
+  EXPECT_THAT(verdict(ring_), HasSubstr("no such scratch block"));
+  ring_.scratch_blocks = 2;
+  EXPECT_THAT(verdict(ring_), HasSubstr("scratch(0)[2] is read before it was written"));
+  program = detour;
+  std::rotate(program.begin(), program.begin() + index + 1, program.begin() + index + 2);
+  EXPECT_THAT(verdict(ring_), HasSubstr("before it was written in this tile"));
+  program = detour;
+  const int other = (block + 1) % 3;
+  program[static_cast<std::size_t>(index + 1)] =
+      build::combine({build::scratch(0, other)}, {build::output(other)});
+  EXPECT_THAT(verdict(ring_), HasSubstr("holds block 2, not 0"));
+  program = detour;
+  program[static_cast<std::size_t>(index)].destinations.push_back(build::scratch(0, block));
+  EXPECT_THAT(verdict(ring_), HasSubstr("written twice by one step"));
+}
+
+// What scratch held in the tile before is gone, even where the block has the same number.
+TEST_F(VerifierRejects, ScratchOfAnEarlierTile) {
+  staged_.scratch_blocks = 1;
+  Program& program = staged_.programs[0];
+  program.insert(program.begin(), build::combine({build::scratch(0, 0)}, {build::output(0)}));
+  program.push_back(build::combine({build::output(0)}, {build::scratch(0, 0)}));
+  EXPECT_THAT(verdict(staged_), HasSubstr("before it was written in this tile"));
+}
+
+TEST_F(VerifierRejects, ScratchWhereItDoesNotBelong) {
+  direct_.scratch_blocks = 1;
+  direct_.programs[0].push_back(build::combine({build::input(0)}, {build::scratch(0, 0)}));
+  EXPECT_THAT(verdict(direct_), HasSubstr("A direct plan has no scratch"));
+  staged_.programs[0][0].sources[0].scratch = 0;
+  EXPECT_THAT(verdict(staged_), HasSubstr("Only scratch has"));
+}
+
 TEST_F(VerifierRejects, ProgramsThatAreMissing) {
   ring_.programs.pop_back();
   EXPECT_THAT(verdict(ring_), HasSubstr("one for each rank"));

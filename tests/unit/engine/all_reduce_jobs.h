@@ -9,12 +9,14 @@
 #include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/core.h>
 
 #include "base/clock.h"
 #include "collectives/all_reduce.h"
+#include "collectives/steps.h"
 #include "engine/executor.h"
 #include "unit/collectives/all_reduce_cases.h"
 
@@ -30,12 +32,31 @@ inline std::vector<plan::AllReduceCase> runnable_cases() {
   return cases;
 }
 
+// The same program, but every result lies in scratch before it is stored.
+inline plan::Program through_scratch(const plan::Program& program) {
+  plan::Program detour;
+  for (plan::Step step : program) {
+    const auto result =
+        std::ranges::find(step.destinations, plan::Place::output, &plan::Slice::place);
+    if (result == step.destinations.end()) {
+      detour.push_back(std::move(step));
+      continue;
+    }
+    const plan::Slice scratch = plan::build::scratch(result->block % 3, result->block);
+    const plan::Slice output = std::exchange(*result, scratch);
+    detour.push_back(std::move(step));
+    detour.push_back(plan::build::combine({scratch}, {output}));
+  }
+  return detour;
+}
+
 struct JobShape {
   std::uint64_t count = 0;
   std::uint64_t chunk_bytes = 64;
   std::uint64_t channels = 1;
   bool in_place = false;
   int first_channel = 0;
+  bool through_scratch = false;
 };
 
 // Four channels with slots for every chunk of jobs_for, and two with smaller ones behind them.
@@ -89,9 +110,10 @@ class AllReduceJob {
   }
 
   [[nodiscard]] Outcome run(int rank, Executor& executor, Waiter& waiter) {
-    const CompiledProgram program(
-        plan::all_reduce_program(case_.algorithm, case_.protocol, rank, plan_.ranks),
-        case_.protocol);
+    const plan::Program steps =
+        plan::all_reduce_program(case_.algorithm, case_.protocol, rank, plan_.ranks);
+    const CompiledProgram program(shape_.through_scratch ? through_scratch(steps) : steps,
+                                  case_.protocol);
     Combiner combiner({.type = DataType::float32, .op = ReduceOp::sum}, plan_.ranks);
     const auto at = static_cast<std::size_t>(rank);
     const Operands operands{.input = peer_inputs_[at],
@@ -120,9 +142,10 @@ class AllReduceJob {
   }
 
   [[nodiscard]] std::string describe() const {
-    return fmt::format("{} of {} ranks, {} elements in chunks of {} over {} channels from {}{}",
+    return fmt::format("{} of {} ranks, {} elements in chunks of {} over {} channels from {}{}{}",
                        plan::title(plan_), plan_.ranks, shape_.count, shape_.chunk_bytes,
-                       shape_.channels, shape_.first_channel, in_place() ? ", in place" : "");
+                       shape_.channels, shape_.first_channel, in_place() ? ", in place" : "",
+                       shape_.through_scratch ? ", through scratch" : "");
   }
 
  private:
@@ -155,7 +178,9 @@ inline std::vector<AllReduceJob> jobs_for(const plan::AllReduceCase& each, int r
                           .chunk_bytes = chunk,
                           .channels = channels,
                           .in_place = (count + channels) % 2 == 0,
-                          .first_channel = fits_small_channels && count % 4 != 0 ? 4 : 0});
+                          .first_channel = fits_small_channels && count % 4 != 0 ? 4 : 0,
+                          .through_scratch = each.protocol == plan::Protocol::staged &&
+                                             (count + chunk + channels) % 3 == 0});
       }
     }
   }
