@@ -5,6 +5,7 @@
 #include <array>
 
 #include "collectives/all_reduce.h"
+#include "collectives/direct.h"
 #include "collectives/layout.h"
 #include "collectives/one_shot.h"
 #include "collectives/ring.h"
@@ -15,7 +16,7 @@ namespace gyre::plan {
 
 namespace {
 
-// Builders other than AllReduce's; none of them has a direct form yet.
+// Builders other than AllReduce's, through slots.
 struct Entry {
   Collective collective;
   Algorithm algorithm;
@@ -52,6 +53,32 @@ constexpr std::array<Entry, 13> entries = {{
     {Collective::scatter, Algorithm::one_shot, false, 1, false, one_shot_scatter},
 }};
 
+// The same in mapped buffers.
+struct DirectEntry {
+  Collective collective;
+  Algorithm algorithm;
+  bool in_place_safe;
+  Program (*build)(int rank, int ranks, int root);
+};
+
+constexpr std::array<DirectEntry, 7> direct_entries = {{
+    {Collective::all_gather, Algorithm::one_shot, true, without_root<direct_all_gather>},
+    {Collective::reduce_scatter, Algorithm::one_shot, true, without_root<direct_reduce_scatter>},
+    {Collective::all_to_all, Algorithm::one_shot, false, without_root<direct_all_to_all>},
+    {Collective::broadcast, Algorithm::one_shot, true, direct_broadcast},
+    {Collective::reduce, Algorithm::two_shot, true, direct_reduce},
+    {Collective::gather, Algorithm::one_shot, true, direct_gather},
+    {Collective::scatter, Algorithm::one_shot, true, direct_scatter},
+}};
+
+const DirectEntry* find_direct(Collective collective, Algorithm algorithm) {
+  const auto* const found =
+      std::find_if(direct_entries.begin(), direct_entries.end(), [&](const DirectEntry& entry) {
+        return entry.collective == collective && entry.algorithm == algorithm;
+      });
+  return found != direct_entries.end() ? &*found : nullptr;
+}
+
 const Entry* find(Collective collective, Algorithm algorithm) {
   const auto* const found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
     return entry.collective == collective && entry.algorithm == algorithm;
@@ -63,8 +90,9 @@ const Entry* find(Collective collective, Algorithm algorithm) {
 
 bool exists(Collective collective, Algorithm algorithm, Protocol protocol) {
   if (collective == Collective::all_reduce) return supports(algorithm, protocol);
+  if (protocol == Protocol::direct) return find_direct(collective, algorithm) != nullptr;
   const Entry* const entry = find(collective, algorithm);
-  if (entry == nullptr || protocol == Protocol::direct) return false;
+  if (entry == nullptr) return false;
   return protocol == Protocol::staged || entry->symmetric;
 }
 
@@ -94,12 +122,20 @@ Plan describe(const Recipe& recipe) {
   plan.root = recipe.root;
   plan.blocks = one_block ? 1 : recipe.ranks;
   plan.slots = entry.slots;
+  if (recipe.protocol == Protocol::direct) {
+    // One rank has no peers whose accesses could meet its own.
+    plan.in_place_safe =
+        recipe.ranks == 1 || find_direct(recipe.collective, recipe.algorithm)->in_place_safe;
+  }
   return plan;
 }
 
 Program program_of(const Recipe& recipe, int rank) {
   if (recipe.collective == Collective::all_reduce) {
     return all_reduce_program(recipe.algorithm, recipe.protocol, rank, recipe.ranks);
+  }
+  if (recipe.protocol == Protocol::direct) {
+    return find_direct(recipe.collective, recipe.algorithm)->build(rank, recipe.ranks, recipe.root);
   }
   return find(recipe.collective, recipe.algorithm)->build(rank, recipe.ranks, recipe.root);
 }

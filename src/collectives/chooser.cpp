@@ -7,6 +7,7 @@
 
 #include "collectives/all_reduce.h"
 #include "collectives/geometry.h"
+#include "collectives/layout.h"
 
 namespace gyre::plan {
 
@@ -45,7 +46,7 @@ Pair best(const ChoiceInput& input) {
   if (is_small(input)) {
     return {Algorithm::one_shot, Protocol::flag_in_line, "small: one exchange, flags in line"};
   }
-  if (input.direct_possible && direct_pays(input.ranks, input.bytes)) {
+  if (input.direct_possible && direct_pays(Collective::all_reduce, input.ranks, input.bytes)) {
     return {Algorithm::two_shot, Protocol::direct, "all buffers are mapped: nothing is staged"};
   }
   if (exchanges_inputs(input)) {
@@ -143,7 +144,9 @@ void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
 
 }  // namespace
 
-bool direct_pays(int ranks, std::uint64_t bytes) {
+bool direct_pays(Collective collective, int ranks, std::uint64_t bytes) {
+  // With a root, all ranks must meet in order to find out.
+  if (has_root(collective)) return bytes > choice_limits.rooted_small_bytes;
   return bytes > (ranks == 2 ? choice_limits.inline_bytes : choice_limits.direct_bytes);
 }
 

@@ -11,6 +11,9 @@
 
 namespace gyre::plan {
 
+// The executor marks contributions in 64 bits: programs that name every rank in one step end there.
+inline constexpr int most_ranks_in_a_step = 64;
+
 // Everything here must be equal on all ranks of the communicator, so that all choose alike.
 struct ChoiceInput {
   std::uint64_t bytes = 0;  // of the buffer, or of one section
@@ -36,8 +39,8 @@ struct Choice {
   std::string_view reason;       // static text, one clause
 };
 
-// Whether to look for mapped buffers at all.
-[[nodiscard]] bool direct_pays(int ranks, std::uint64_t bytes);
+// Whether to look for mapped buffers at all. `bytes` as in ChoiceInput.
+[[nodiscard]] bool direct_pays(Collective collective, int ranks, std::uint64_t bytes);
 
 // A pure function. Fails only for a forced combination that cannot run.
 [[nodiscard]] Result<Choice> choose_all_reduce(const ChoiceInput& input);

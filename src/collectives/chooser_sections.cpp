@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice for all collectives but AllReduce.
 #include <algorithm>
+#include <optional>
 
 #include "collectives/catalog.h"
 #include "collectives/chooser.h"
+#include "collectives/geometry.h"
 #include "collectives/layout.h"
 
 namespace gyre::plan {
@@ -75,6 +77,24 @@ void size_slots(const ChoiceInput& input, Choice& choice) {
                                             : std::clamp(enough, cache_line_bytes, largest);
 }
 
+// In mapped memory, where there is a form for it that is safe and not forced away.
+std::optional<Choice> choose_direct(Collective collective, const ChoiceInput& input) {
+  if (!input.direct_possible || input.ranks == 1 || input.ranks > most_ranks_in_a_step) {
+    return std::nullopt;
+  }
+  if (input.protocol && *input.protocol != Protocol::direct) return std::nullopt;
+  for (const Algorithm algorithm : all_algorithms) {
+    const bool forced_away = input.algorithm && *input.algorithm != algorithm &&
+                             exists(collective, *input.algorithm, Protocol::staged);
+    if (forced_away || !exists(collective, algorithm, Protocol::direct)) continue;
+    const Recipe recipe{collective, algorithm, Protocol::direct, input.ranks, 0};
+    if (input.in_place && !describe(recipe).in_place_safe) continue;
+    return Choice{algorithm, Protocol::direct, 1, unbounded_slot,
+                  "all buffers are mapped: nothing is staged"};
+  }
+  return std::nullopt;
+}
+
 // AllReduce, without an algorithm that it does not have.
 Result<Choice> choose_for_all_reduce(ChoiceInput input) {
   if (input.algorithm && !exists(Collective::all_reduce, *input.algorithm, Protocol::staged)) {
@@ -87,6 +107,7 @@ Result<Choice> choose_for_all_reduce(ChoiceInput input) {
 
 Result<Choice> choose(Collective collective, const ChoiceInput& input) {
   if (collective == Collective::all_reduce) return choose_for_all_reduce(input);
+  if (const auto direct = choose_direct(collective, input)) return *direct;
   const Pick picked = pick_or_obey(collective, input);
   Choice choice{picked.algorithm, protocol_for(collective, picked.algorithm, input), 1, 0,
                 picked.reason};

@@ -16,6 +16,12 @@ std::size_t at(int index) {
   return static_cast<std::size_t>(index);
 }
 
+bool copies_to_itself(const Step& step) {
+  return step.sources.size() == 1 && step.destinations.size() == 1 &&
+         step.sources[0].place == Place::input && step.destinations[0].place == Place::output &&
+         step.sources[0].block == step.destinations[0].block;
+}
+
 std::size_t history_size(const Plan& plan, int tiles, std::size_t buffers) {
   if (plan.protocol != Protocol::direct) return 0;
   return at(plan.ranks) * at(plan.blocks) * at(tiles) * buffers;
@@ -178,8 +184,11 @@ Result<ValueId> SymbolicRun::read(int rank, const Slice& slice) {
   if (is_direct()) GYRE_TRY(record(rank, {owner, slice.block, output}, false));
   const ValueId written = outputs_[output_index(owner, tile, slice.block)];
   if (!output) {
-    if (written != undefined_value) note_in_place(rank, "the output was written before");
-    return values_.contribution(tile, owner, slice.block);
+    const ValueId contributed = values_.contribution(tile, owner, slice.block);
+    if (written != undefined_value && written != contributed) {
+      note_in_place(rank, "the output was written before");
+    }
+    return contributed;
   }
   if (written == undefined_value) {
     return fail_here(rank, fmt::format("{} is read before it was written.", to_text(slice)));
@@ -243,7 +252,10 @@ Status SymbolicRun::record(int rank, const Buffer& buffer, bool writes) {
   if (const auto race = apart_.add(2 * index + (buffer.output ? 1 : 0), access, clocks_)) {
     return fail_here(rank, describe(*race) + ". Await a signal of that rank first.");
   }
-  if (const auto race = as_one_.add(index, access, clocks_)) note_in_place(rank, describe(*race));
+  // Where input and output are one buffer, what is copied from the one to the other stays as it is.
+  if (!copies_to_itself(step_of(rank))) {
+    if (const auto race = as_one_.add(index, access, clocks_)) note_in_place(rank, describe(*race));
+  }
   if (buffer.owner != rank) remote_.add(buffer.owner, access);
   return {};
 }

@@ -54,7 +54,7 @@ class Collectives {
   // Arguments were checked, but for whether `op` exists for `type`.
   Status all_reduce(const void* send, void* receive, std::size_t count, gyreDataType_t type,
                     gyreRedOp_t op);
-  // Any other collective, staged. Buffers that a rank does not have (Broadcast's input elsewhere
+  // Any other collective. Buffers that a rank does not have (Broadcast's input elsewhere
   // than at the root, ...) may be null.
   struct Request {
     plan::Collective collective;
@@ -96,6 +96,7 @@ class Collectives {
   struct Entry {
     transport::RemoteSlice send, receive;  // region 0: not mapped, stage
     std::uint32_t head = 0, tail = 0;      // bytes at the ends that are not mapped
+    bool in_place = false;
   };
   static_assert(sizeof(Entry) <= 56);  // one line
 
@@ -112,11 +113,17 @@ class Collectives {
                               std::size_t head, std::size_t tail);
   Status run_edge(const PrepareKey& whole, const engine::Operands& operands, std::size_t first,
                   std::size_t count);
-  [[nodiscard]] Entry describe_buffers(const engine::Operands& operands, std::size_t bytes) const;
+  Status run_in_peers_memory(const Prepared& staged, const engine::Operands& operands);
+  [[nodiscard]] static bool reaches_input(const Prepared& plan, int rank);
+  [[nodiscard]] static bool reaches_output(const Prepared& plan, int rank);
+  [[nodiscard]] static bool is_mapped(const Prepared& plan, int rank, const Entry& entry);
+  [[nodiscard]] bool any_in_place() const;
+  [[nodiscard]] Entry describe_buffers(const Prepared& plan,
+                                       const engine::Operands& operands) const;
   void announce(const Entry& entry, std::uint32_t tag);
   Status collect_entries(std::uint32_t tag);
   int take_entries(std::uint32_t tag);
-  Status map_peers(std::size_t bytes, std::size_t head, std::size_t tail);
+  Status map_peers(const Prepared& plan, std::size_t head, std::size_t tail);
 
   bool find_deviant();
   bool find_deadlock();

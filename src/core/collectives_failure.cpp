@@ -173,6 +173,9 @@ void Collectives::quiesce(const Entry& mine) {
             "A peer did not confirm that it let go of shared buffers: their pages are replaced by "
             "private copies.");
   for (const auto region : {mine.send.region, mine.receive.region}) {
+    if (region == 0) {
+      continue;
+    }
     if (const Status detached = parts_.allocator.detach(region); !detached) {
       log::warn(log::Subsystem::shm, "{}", detached.error().message);
     }

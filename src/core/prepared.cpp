@@ -13,9 +13,6 @@
 namespace gyre::core {
 namespace {
 
-// A mask of contributions has 64 bits: programs that name every rank in one step end there.
-constexpr int most_ranks_in_a_step = 64;
-
 plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
                            const engine::Reduction& reduction) {
   plan::ChoiceInput input{.bytes = key.count * size_of(key.type),
@@ -31,7 +28,7 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
   if (input.protocol == plan::Protocol::direct && !key.direct) {
     input.protocol.reset();  // the part of a call, or the call, that is not in mapped memory
   }
-  if (context.ranks > most_ranks_in_a_step) {
+  if (context.ranks > plan::most_ranks_in_a_step) {
     input.algorithm = plan::Algorithm::ring;
   }
   input.keeps_order = reduction.user.function != nullptr && !reduction.user.commutative;
@@ -66,10 +63,12 @@ int first_channel(const plan::Choice& choice, std::uint64_t bytes, const transpo
 }
 
 // Whether a call of this kind may be done in mapped memory; all ranks answer alike.
-bool direct_is_allowed(const PrepareContext& context, std::uint64_t bytes, bool same_everywhere) {
+bool direct_is_allowed(const PrepareContext& context, plan::Collective collective,
+                       std::uint64_t bytes, bool same_everywhere) {
   const std::string& protocol = context.settings.protocol;
   return same_everywhere &&
-         (protocol == "direct" || (protocol.empty() && plan::direct_pays(context.ranks, bytes)));
+         (protocol == "direct" ||
+          (protocol.empty() && plan::direct_pays(collective, context.ranks, bytes)));
 }
 
 }  // namespace
@@ -79,11 +78,11 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale) {
   const plan::ChoiceInput input = question(context, key, reduction);
-  if (input.keeps_order && context.ranks > most_ranks_in_a_step) {
+  if (input.keeps_order && context.ranks > plan::most_ranks_in_a_step) {
     return fail(Code::not_supported,
                 fmt::format("op {} is not commutative, which works up to {} ranks so far: this "
                             "communicator has {}.",
-                            key.op, most_ranks_in_a_step, context.ranks));
+                            key.op, plan::most_ranks_in_a_step, context.ranks));
   }
   auto choice = plan::choose(key.collective, input);
   if (!choice) {
@@ -107,10 +106,15 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
       .encoded = encode(call),
       .tag = signature(call),
       .bytes = bytes,
-      .direct_allowed = direct_is_allowed(context, bytes, same_scale || !reduction.scaled),
+      .direct_allowed =
+          direct_is_allowed(context, key.collective, bytes, same_scale || !reduction.scaled),
       .first_channel = first_channel(*choice, bytes, context.shape),
       .input_stride = layout.input_sections ? bytes : 0,
       .output_stride = layout.output_sections ? bytes : 0,
+      .input_bytes =
+          layout.input_sections ? bytes * static_cast<std::uint64_t>(context.ranks) : bytes,
+      .output_bytes =
+          layout.output_sections ? bytes * static_cast<std::uint64_t>(context.ranks) : bytes,
       .title = plan::title(plan),
       .program = engine::CompiledProgram(plan::program_of(recipe, context.rank), choice->protocol,
                                          layout.sectioned),

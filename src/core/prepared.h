@@ -56,6 +56,7 @@ struct Prepared {
   bool direct_allowed = false;                        // the operation may be done in mapped memory
   int first_channel = 0;                              // of the connections
   std::uint64_t input_stride = 0, output_stride = 0;  // see engine::Operands
+  std::uint64_t input_bytes = 0, output_bytes = 0;    // of the buffers
   std::string title;                                  // "twoshot/staged"
   engine::CompiledProgram program;
   plan::Geometry geometry;

@@ -201,7 +201,10 @@ Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProg
     return Advance::blocked;
   }
   gather_sources(run, channel, step, offset);
-  if (range.length > 0) {
+  // In place, what goes to itself stays: peers may be reading it.
+  const bool to_itself = step.source_count == 1 && destinations.size() == 1 &&
+                         sources_[0] == destinations_[0] && !run.combiner.scales();
+  if (range.length > 0 && !to_itself) {
     run.combiner.combine({destinations_.data(), destinations.size()},
                          {sources_.data(), step.source_count}, step.contributions, range.length,
                          hint_for(destinations, run.operands), step.completes);

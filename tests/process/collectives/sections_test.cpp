@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "process/collectives/arena.h"
 #include "support/checks.h"
 #include "support/job.h"
 #include "support/sanitizers.h"
@@ -57,7 +58,12 @@ Values input_of(const Shape& shape, std::size_t sections) {
 // A call of one collective: buffers, the call, and what must come of it.
 class Player {
  public:
-  Player(Checks& checks, const Shape& shape) : checks_(checks), shape_(shape) {}
+  // The calls work in `in` and `out`, which have room for all.
+  Player(Checks& checks, const Shape& shape, const Arena& in, const Arena& out)
+      : checks_(checks),
+        shape_(shape),
+        in_(reinterpret_cast<Value*>(in.data())),
+        out_(reinterpret_cast<Value*>(out.data())) {}
 
   void reduce() {
     prepare(1, shape_.at_root() ? 1 : 0, 0);
@@ -110,6 +116,8 @@ class Player {
     });
   }
 
+  [[nodiscard]] const std::string& plan() const { return plan_; }
+
  private:
   // `shift`: in place, the section of the longer buffer that is the shorter one.
   void prepare(std::size_t send_sections, std::size_t receive_sections, std::size_t shift) {
@@ -118,6 +126,7 @@ class Player {
     in_place_ = shape_.in_place && send_sections > 0 && receive_sections > 0;
     if (!in_place_) {
       output_.assign(receive_sections * shape_.count + guard, poison);
+      fill();
       return;
     }
     output_ = input_;
@@ -129,19 +138,31 @@ class Player {
       receive_at_ = shift * shape_.count;
     }
     output_.resize(output_.size() + guard, poison);
+    fill();
+  }
+  void fill() {
+    std::copy(input_.begin(), input_.end(), in_);
+    std::copy(output_.begin(), output_.end(), out_);
   }
   [[nodiscard]] std::ptrdiff_t at(std::size_t section) const {
     return static_cast<std::ptrdiff_t>(section * shape_.count);
   }
   const Value* send() {
-    if (in_place_) return output_.data() + send_at_;
-    return input_.empty() && shape_.count > 0 ? nullptr : input_.data();
+    if (in_place_) return out_ + send_at_;
+    return input_.empty() && shape_.count > 0 ? nullptr : in_;
   }
-  Value* receive() { return sections_ == 0 ? nullptr : output_.data() + receive_at_; }
+  Value* receive() { return sections_ == 0 ? nullptr : out_ + receive_at_; }
 
   void make(const char* name, gyreResult_t result) {
     name_ = name;
     checks_.succeeded(result, describe());
+    std::copy(out_, out_ + output_.size(), output_.begin());
+    const char* plan = "";
+    gyreCommGetLastPlan(shape_.comm, &plan);
+    plan_ = plan;
+    if (!in_place_) {
+      checks_.that(std::equal(input_.begin(), input_.end(), in_), describe() + ": its input");
+    }
   }
   template <typename Wanted>
   void expect(const Wanted& wanted) {
@@ -161,18 +182,22 @@ class Player {
     }
   }
   [[nodiscard]] std::string describe() const {
-    return std::string(name_) + " of " + std::to_string(shape_.count) + ", root " +
+    return std::string(name_) + " (" + plan_ + ") of " + std::to_string(shape_.count) + ", root " +
            std::to_string(shape_.root) + (shape_.in_place ? ", in place" : "");
   }
 
   Checks& checks_;
   const Shape& shape_;
+  Value* in_;
+  Value* out_;
   Values input_, output_;
+  std::string plan_;
   std::size_t sections_ = 0, send_at_ = 0, receive_at_ = 0;
   bool in_place_ = false;
   const char* name_ = "";
 };
 
+// Arguments: the most elements of a section, the kind of memory.
 int play_all(std::span<const std::string> arguments) {
   Checks checks;
   const RankComm comm(checks);
@@ -180,6 +205,12 @@ int play_all(std::span<const std::string> arguments) {
     return checks.exit_code();
   }
   const std::size_t most = std::stoull(arguments[0]);
+  auto memory = static_cast<Memory>(std::stoi(arguments[1]));
+  const bool shared = memory == Memory::shared;
+  if (memory == Memory::mixed) memory = own_rank() % 2 == 0 ? Memory::shared : Memory::heap;
+  const std::size_t room = (150'000 * static_cast<std::size_t>(world_size()) + guard) * 4;
+  const Arena in(checks, comm.get(), memory, room);
+  const Arena out(checks, comm.get(), memory, room);
   Shape shape{.comm = comm.get(),
               .rank = own_rank(),
               .ranks = world_size(),
@@ -197,21 +228,28 @@ int play_all(std::span<const std::string> arguments) {
       for (const auto play :
            {&Player::reduce, &Player::broadcast, &Player::all_gather, &Player::gather,
             &Player::reduce_scatter, &Player::scatter, &Player::all_to_all}) {
-        Player player(checks, shape);
+        Player player(checks, shape, in, out);
         (player.*play)();
+        // Whatever is large enough and mapped everywhere is done where it is.
+        if (shared && shape.ranks > 1 && count >= 33'000 &&
+            !(in_place && play == &Player::all_to_all)) {
+          checks.that(player.plan().ends_with("/direct"), "direct", player.plan());
+        }
       }
     }
   }
   return checks.exit_code();
 }
 
-void run_all(int ranks, std::vector<std::string> environment, std::size_t most) {
+void run_all(int ranks, std::vector<std::string> environment, std::size_t most,
+             Memory memory = Memory::heap) {
   environment.emplace_back("GYRE_TIMEOUT=20");
-  Job job = Job::start({.role = "all",
-                        .ranks = ranks,
-                        .arguments = {std::to_string(most)},
-                        .environment = environment,
-                        .limit = std::chrono::seconds(120)});
+  Job job =
+      Job::start({.role = "all",
+                  .ranks = ranks,
+                  .arguments = {std::to_string(most), std::to_string(static_cast<int>(memory))},
+                  .environment = environment,
+                  .limit = std::chrono::seconds(120)});
   for (const RankOutcome& rank : job.wait()) {
     EXPECT_TRUE(rank.succeeded()) << rank;
   }
@@ -225,6 +263,14 @@ TEST_P(Sections, AllCollectivesGiveWhatTheyPromise) {
 INSTANTIATE_TEST_SUITE_P(Ranks, Sections,
                          testing::ValuesIn(under_sanitizer ? std::vector{3}
                                                            : std::vector{1, 2, 3, 4, 5, 8}));
+
+TEST_P(Sections, WhateverMemoryTheyWorkIn) {
+  for (const Memory memory : {Memory::shared, Memory::registered, Memory::mixed}) {
+    SCOPED_TRACE(name_of(memory));
+    run_all(GetParam(), {}, 200'000, memory);
+    run_all(GetParam(), {"GYRE_PROTO=direct"}, 5'000, memory);  // the smallest sizes, too
+  }
+}
 
 class ForcedSections : public testing::TestWithParam<const char*> {};
 
