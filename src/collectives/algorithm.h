@@ -10,10 +10,24 @@
 
 namespace gyre::plan {
 
-enum class Algorithm : std::uint8_t { ring, one_shot, two_shot, chain, binomial };
-inline constexpr Algorithm all_algorithms[] = {Algorithm::ring, Algorithm::one_shot,
-                                               Algorithm::two_shot, Algorithm::chain,
-                                               Algorithm::binomial};
+enum class Algorithm : std::uint8_t {
+  ring,
+  one_shot,
+  two_shot,
+  chain,
+  binomial,
+  tree,
+  doubling,
+  halving,
+  bruck,
+  pairwise,
+  pat,
+  hierarchical,
+};
+inline constexpr Algorithm all_algorithms[] = {
+    Algorithm::ring,     Algorithm::one_shot, Algorithm::two_shot, Algorithm::chain,
+    Algorithm::binomial, Algorithm::tree,     Algorithm::doubling, Algorithm::halving,
+    Algorithm::bruck,    Algorithm::pairwise, Algorithm::pat,      Algorithm::hierarchical};
 
 [[nodiscard]] std::string_view name_of(Algorithm algorithm);    // "ring", "oneshot", ...
 [[nodiscard]] std::string_view name_of(Protocol protocol);      // "inline", "staged", "direct"

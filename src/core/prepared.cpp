@@ -2,6 +2,7 @@
 #include "core/prepared.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -13,8 +14,10 @@
 namespace gyre::core {
 namespace {
 
-// A mask of contributions has 64 bits: programs that name every rank in one step end there.
-constexpr int most_ranks_in_a_step = 64;
+bool names_every_rank_in_a_step(std::optional<plan::Algorithm> algorithm) {
+  return !algorithm || algorithm == plan::Algorithm::one_shot ||
+         algorithm == plan::Algorithm::two_shot || algorithm == plan::Algorithm::hierarchical;
+}
 
 plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
                            const engine::Reduction& reduction) {
@@ -31,7 +34,9 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
   if (input.protocol == plan::Protocol::direct && !key.direct) {
     input.protocol.reset();  // the part of a call, or the call, that is not in mapped memory
   }
-  if (context.ranks > most_ranks_in_a_step) {
+  input.ranks_per_host = context.ranks;  // all ranks of a communicator are on one host so far
+  if (context.ranks > plan::choice_limits.most_sources &&
+      names_every_rank_in_a_step(input.algorithm)) {
     input.algorithm = plan::Algorithm::ring;
   }
   input.keeps_order = reduction.user.function != nullptr && !reduction.user.commutative;
@@ -79,19 +84,23 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale) {
   const plan::ChoiceInput input = question(context, key, reduction);
-  if (input.keeps_order && context.ranks > most_ranks_in_a_step) {
+  if (input.keeps_order && context.ranks > plan::choice_limits.most_sources) {
     return fail(Code::not_supported,
                 fmt::format("op {} is not commutative, which works up to {} ranks so far: this "
                             "communicator has {}.",
-                            key.op, most_ranks_in_a_step, context.ranks));
+                            key.op, plan::choice_limits.most_sources, context.ranks));
   }
   auto choice = plan::choose(key.collective, input);
   if (!choice) {
     return Unexpected(std::move(choice).error());
   }
   GYRE_TRY(fit(*choice, context.shape));
-  const plan::Recipe recipe{key.collective, choice->algorithm, choice->protocol, context.ranks,
-                            key.root};
+  const plan::Recipe recipe{.collective = key.collective,
+                            .algorithm = choice->algorithm,
+                            .protocol = choice->protocol,
+                            .ranks = context.ranks,
+                            .root = key.root,
+                            .ranks_per_host = input.ranks_per_host};
   const plan::Plan plan = plan::describe(recipe);
   const plan::Layout layout = plan::layout_of(key.collective);
   const std::uint64_t bytes = key.count * size_of(key.type);
