@@ -148,6 +148,34 @@ typedef struct gyreUniqueId {
 #define GYRE_UNDEFINED_INT (-2147483647 - 1)
 #define GYRE_SPLIT_NOCOLOR (-1)
 
+/* What a tuner is asked about. */
+typedef struct gyreTunerCall {
+  size_t size;            /* sizeof(gyreTunerCall_t) of the library */
+  int version;            /* GYRE_VERSION_CODE of the library */
+  const char* collective; /* "AllReduce", ...; valid during the call */
+  size_t count;           /* elements of the buffer, or of one rank's section of it */
+  gyreDataType_t datatype;
+  int root; /* -1: the collective has none */
+  int nranks;
+  int mapped; /* 1: the buffers are mapped on all ranks, so that "direct" is possible */
+} gyreTunerCall_t;
+
+/* What the library would do, for the tuner to change. Names as in GYRE_ALGO and GYRE_PROTO. */
+typedef struct gyreTunerChoice {
+  size_t size; /* sizeof(gyreTunerChoice_t) of the library */
+  int version; /* GYRE_VERSION_CODE of the library */
+  char algorithm[16];
+  char protocol[16];
+  int channels;
+  size_t chunkBytes; /* 0: not in pieces */
+} gyreTunerChoice_t;
+
+/* Asked once for each kind of call (collective, count, type, operation, root) of a communicator, from
+ * inside of its first call. It must answer alike on all ranks: ranks that run different plans are told so,
+ * as for any other mismatch. A choice that cannot run makes the call fail with gyreInvalidUsage. It must
+ * not call Gyre. */
+typedef void (*gyreTuner_t)(void* context, const gyreTunerCall_t* call, gyreTunerChoice_t* choice);
+
 typedef struct gyreConfig {
   size_t size;            /* sizeof(gyreConfig_t) of the caller */
   int version;            /* GYRE_VERSION_CODE of the caller */
@@ -156,12 +184,14 @@ typedef struct gyreConfig {
   int timeoutSeconds; /* longest wait for a peer inside a call; 0: for ever; default GYRE_TIMEOUT */
   const char* commName; /* shown in messages; copied; NULL: none */
   const char* planFile; /* plans of your own, as GYRE_PLAN_FILE; copied; NULL: that variable's */
+  gyreTuner_t tuner;    /* NULL: none */
+  void* tunerContext;   /* handed to the tuner */
 } gyreConfig_t;
 
 #define GYRE_CONFIG_INITIALIZER                                                      \
   {                                                                                  \
     sizeof(gyreConfig_t), GYRE_VERSION_CODE, GYRE_UNDEFINED_INT, GYRE_UNDEFINED_INT, \
-        GYRE_UNDEFINED_INT, NULL, NULL                                               \
+        GYRE_UNDEFINED_INT, NULL, NULL, NULL, NULL                                   \
   }
 
 /* Makes an id and listens for its ranks in this process until all have joined or the process ends.

@@ -31,7 +31,7 @@ struct Settings {
   std::string host_id;               // GYRE_HOST_ID: overrides which ranks share memory
   std::int64_t init_timeout_s = 120;  // GYRE_INIT_TIMEOUT
   std::int64_t timeout_s = 1800;      // GYRE_TIMEOUT; 0: for ever
-  std::string algorithm;              // GYRE_ALGO: "", "ring", "oneshot", "twoshot"
+  std::string algorithm;              // GYRE_ALGO: "", "ring", "oneshot", ...
   std::string protocol;               // GYRE_PROTO: "", "inline", "staged", "direct"
   std::int64_t chunk_bytes = 0;       // GYRE_CHUNK: 0: chosen
   std::int64_t channels = 0;          // GYRE_CHANNELS: 0: chosen

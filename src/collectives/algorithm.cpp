@@ -15,6 +15,20 @@ std::string_view name_of(Algorithm algorithm) {
       return "chain";
     case Algorithm::binomial:
       return "binomial";
+    case Algorithm::tree:
+      return "tree";
+    case Algorithm::doubling:
+      return "doubling";
+    case Algorithm::halving:
+      return "halving";
+    case Algorithm::bruck:
+      return "bruck";
+    case Algorithm::pairwise:
+      return "pairwise";
+    case Algorithm::pat:
+      return "pat";
+    case Algorithm::hierarchical:
+      return "hierarchical";
   }
   return "unknown";
 }

@@ -10,10 +10,24 @@
 
 namespace gyre::plan {
 
-enum class Algorithm : std::uint8_t { ring, one_shot, two_shot, chain, binomial };
-inline constexpr Algorithm all_algorithms[] = {Algorithm::ring, Algorithm::one_shot,
-                                               Algorithm::two_shot, Algorithm::chain,
-                                               Algorithm::binomial};
+enum class Algorithm : std::uint8_t {
+  ring,
+  one_shot,
+  two_shot,
+  chain,
+  binomial,
+  tree,
+  doubling,
+  halving,
+  bruck,
+  pairwise,
+  pat,
+  hierarchical,
+};
+inline constexpr Algorithm all_algorithms[] = {
+    Algorithm::ring,     Algorithm::one_shot, Algorithm::two_shot, Algorithm::chain,
+    Algorithm::binomial, Algorithm::tree,     Algorithm::doubling, Algorithm::halving,
+    Algorithm::bruck,    Algorithm::pairwise, Algorithm::pat,      Algorithm::hierarchical};
 inline constexpr Protocol all_protocols[] = {Protocol::flag_in_line, Protocol::staged,
                                              Protocol::direct};
 // Those that have plans.

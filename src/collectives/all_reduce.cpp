@@ -10,28 +10,65 @@ bool supports(Algorithm algorithm, Protocol protocol) {
     case Algorithm::one_shot:
     case Algorithm::two_shot:
       return true;
+    case Algorithm::tree:
+    case Algorithm::doubling:
+    case Algorithm::halving:
+    case Algorithm::hierarchical:
+      return protocol == Protocol::staged;
     default:
       return false;
   }
 }
 
-Plan describe_all_reduce(Algorithm algorithm, Protocol protocol, int ranks) {
+bool keeps_order(Algorithm algorithm) {
+  return algorithm == Algorithm::one_shot || algorithm == Algorithm::two_shot ||
+         algorithm == Algorithm::doubling;
+}
+
+namespace {
+
+int blocks_of(Algorithm algorithm, int ranks, const Hierarchy& hierarchy) {
+  switch (algorithm) {
+    case Algorithm::one_shot:
+    case Algorithm::doubling:
+      return 1;
+    case Algorithm::tree:
+      return tree_all_reduce_blocks;
+    case Algorithm::halving:
+      return halving_all_reduce_blocks(ranks);
+    case Algorithm::hierarchical:
+      return hierarchical_all_reduce_blocks(ranks, hierarchy);
+    default:
+      return ranks;
+  }
+}
+
+// A ring, and a rank of two-shot that has the sum before its peers have sent, put a message behind one
+// that is not released yet.
+int slots_of(Algorithm algorithm, const Hierarchy& hierarchy) {
+  const Algorithm deciding = algorithm == Algorithm::hierarchical ? hierarchy.across : algorithm;
+  return deciding == Algorithm::ring || deciding == Algorithm::two_shot ? 2 : 1;
+}
+
+}  // namespace
+
+Plan describe_all_reduce(Algorithm algorithm, Protocol protocol, int ranks,
+                         const Hierarchy& hierarchy) {
   Plan plan;
   plan.name = name_of(algorithm);
   plan.collective = Collective::all_reduce;
   plan.protocol = protocol;
   plan.ranks = ranks;
-  plan.blocks = algorithm == Algorithm::one_shot ? 1 : ranks;
-  // One-shot has one message per FIFO and tile and holds none while it sends. The others send on
-  // while they hold the message that they send on.
-  plan.slots = algorithm == Algorithm::one_shot ? 1 : 2;
+  plan.blocks = blocks_of(algorithm, ranks, hierarchy);
+  plan.slots = slots_of(algorithm, hierarchy);
   // Direct one-shot: peers read a rank's input while that rank writes its output.
   plan.in_place_safe =
       ranks == 1 || algorithm != Algorithm::one_shot || protocol != Protocol::direct;
   return plan;
 }
 
-Program all_reduce_program(Algorithm algorithm, Protocol protocol, int rank, int ranks) {
+Program all_reduce_program(Algorithm algorithm, Protocol protocol, int rank, int ranks,
+                           const Hierarchy& hierarchy) {
   switch (algorithm) {
     case Algorithm::ring:
       return ring_all_reduce(rank, ranks);
@@ -39,17 +76,26 @@ Program all_reduce_program(Algorithm algorithm, Protocol protocol, int rank, int
       return one_shot_all_reduce(rank, ranks, protocol);
     case Algorithm::two_shot:
       return two_shot_all_reduce(rank, ranks, protocol);
+    case Algorithm::tree:
+      return tree_all_reduce(rank, ranks);
+    case Algorithm::doubling:
+      return doubling_all_reduce(rank, ranks);
+    case Algorithm::halving:
+      return halving_all_reduce(rank, ranks);
+    case Algorithm::hierarchical:
+      return hierarchical_all_reduce(rank, ranks, hierarchy);
     default:
       break;  // supports() says no
   }
   return {};
 }
 
-Plan make_all_reduce(Algorithm algorithm, Protocol protocol, int ranks) {
-  Plan plan = describe_all_reduce(algorithm, protocol, ranks);
+Plan make_all_reduce(Algorithm algorithm, Protocol protocol, int ranks,
+                     const Hierarchy& hierarchy) {
+  Plan plan = describe_all_reduce(algorithm, protocol, ranks, hierarchy);
   plan.programs.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
-    plan.programs.push_back(all_reduce_program(algorithm, protocol, rank, ranks));
+    plan.programs.push_back(all_reduce_program(algorithm, protocol, rank, ranks, hierarchy));
   }
   return plan;
 }

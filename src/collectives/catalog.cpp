@@ -7,6 +7,7 @@
 #include "collectives/all_reduce.h"
 #include "collectives/direct.h"
 #include "collectives/layout.h"
+#include "collectives/log_sections.h"
 #include "collectives/one_shot.h"
 #include "collectives/ring.h"
 #include "collectives/trees.h"
@@ -24,8 +25,9 @@ struct Entry {
   bool symmetric;
   // 2 where a rank sends on while it holds the message that it sends on.
   int slots;
-  bool cuts_blocks;  // of collectives without sections: one block for each rank
+  int blocks;  // of collectives without sections; 0: one for each rank
   Program (*build)(int rank, int ranks, int root);
+  int (*scratch)(int ranks) = nullptr;  // Plan::scratch_blocks
 };
 
 template <Program (*build)(int, int)>
@@ -33,24 +35,31 @@ Program without_root(int rank, int ranks, int /*root*/) {
   return build(rank, ranks);
 }
 
-constexpr std::array<Entry, 13> entries = {{
-    {Collective::all_gather, Algorithm::one_shot, true, 1, false,
-     without_root<one_shot_all_gather>},
-    {Collective::all_gather, Algorithm::ring, false, 2, false, without_root<ring_all_gather>},
-    {Collective::reduce_scatter, Algorithm::one_shot, true, 1, false,
+constexpr std::array<Entry, 21> entries = {{
+    {Collective::all_gather, Algorithm::one_shot, true, 1, 1, without_root<one_shot_all_gather>},
+    {Collective::all_gather, Algorithm::ring, false, 2, 1, without_root<ring_all_gather>},
+    {Collective::reduce_scatter, Algorithm::one_shot, true, 1, 1,
      without_root<one_shot_reduce_scatter>},
-    {Collective::reduce_scatter, Algorithm::ring, false, 2, false,
-     without_root<ring_reduce_scatter>},
-    {Collective::all_to_all, Algorithm::one_shot, true, 1, false,
-     without_root<one_shot_all_to_all>},
-    {Collective::broadcast, Algorithm::one_shot, false, 1, false, one_shot_broadcast},
-    {Collective::broadcast, Algorithm::chain, false, 1, false, chain_broadcast},
-    {Collective::broadcast, Algorithm::binomial, false, 1, false, binomial_broadcast},
-    {Collective::reduce, Algorithm::one_shot, false, 1, false, one_shot_reduce},
-    {Collective::reduce, Algorithm::binomial, false, 1, false, binomial_reduce},
-    {Collective::reduce, Algorithm::two_shot, false, 2, true, two_shot_reduce},
-    {Collective::gather, Algorithm::one_shot, false, 1, false, one_shot_gather},
-    {Collective::scatter, Algorithm::one_shot, false, 1, false, one_shot_scatter},
+    {Collective::reduce_scatter, Algorithm::ring, false, 2, 1, without_root<ring_reduce_scatter>},
+    {Collective::all_to_all, Algorithm::one_shot, true, 1, 1, without_root<one_shot_all_to_all>},
+    {Collective::broadcast, Algorithm::one_shot, false, 1, 1, one_shot_broadcast},
+    {Collective::broadcast, Algorithm::chain, false, 1, 1, chain_broadcast},
+    {Collective::broadcast, Algorithm::binomial, false, 1, 1, binomial_broadcast},
+    {Collective::reduce, Algorithm::one_shot, false, 1, 1, one_shot_reduce},
+    {Collective::reduce, Algorithm::binomial, false, 1, 1, binomial_reduce},
+    {Collective::reduce, Algorithm::two_shot, false, 1, 0, two_shot_reduce},
+    {Collective::gather, Algorithm::one_shot, false, 1, 1, one_shot_gather},
+    {Collective::scatter, Algorithm::one_shot, false, 1, 1, one_shot_scatter},
+    {Collective::broadcast, Algorithm::tree, false, 1, tree_rooted_blocks, tree_broadcast},
+    {Collective::reduce, Algorithm::tree, false, 1, tree_rooted_blocks, tree_reduce},
+    {Collective::all_gather, Algorithm::doubling, false, 1, 1, without_root<doubling_all_gather>},
+    {Collective::all_gather, Algorithm::bruck, false, 1, 1, without_root<bruck_all_gather>},
+    {Collective::all_to_all, Algorithm::bruck, false, 1, 1, without_root<bruck_all_to_all>,
+     bruck_all_to_all_scratch},
+    {Collective::all_to_all, Algorithm::pairwise, false, 1, 1, without_root<pairwise_all_to_all>},
+    {Collective::reduce_scatter, Algorithm::pat, false, 1, 1, without_root<pat_reduce_scatter>,
+     pat_reduce_scatter_scratch},
+    {Collective::all_gather, Algorithm::pat, false, 1, 1, without_root<pat_all_gather>},
 }};
 
 // The same in mapped buffers.
@@ -86,6 +95,12 @@ const Entry* find(Collective collective, Algorithm algorithm) {
   return found != entries.end() ? &*found : nullptr;
 }
 
+Hierarchy hierarchy_of(const Recipe& recipe) {
+  return {.ranks_per_host = recipe.ranks_per_host,
+          .ranks_per_socket = recipe.ranks_per_socket,
+          .across = recipe.across};
+}
+
 }  // namespace
 
 bool exists(Collective collective, Algorithm algorithm, Protocol protocol) {
@@ -110,29 +125,32 @@ std::vector<Recipe> recipes(Collective collective, int ranks, int root) {
 
 Plan describe(const Recipe& recipe) {
   if (recipe.collective == Collective::all_reduce) {
-    return describe_all_reduce(recipe.algorithm, recipe.protocol, recipe.ranks);
+    return describe_all_reduce(recipe.algorithm, recipe.protocol, recipe.ranks,
+                               hierarchy_of(recipe));
   }
   const Entry& entry = *find(recipe.collective, recipe.algorithm);
-  const bool one_block = !layout_of(recipe.collective).sectioned && !entry.cuts_blocks;
+  const bool by_rank = layout_of(recipe.collective).sectioned || entry.blocks == 0;
   Plan plan;
   plan.name = name_of(recipe.algorithm);
   plan.collective = recipe.collective;
   plan.protocol = recipe.protocol;
   plan.ranks = recipe.ranks;
   plan.root = recipe.root;
-  plan.blocks = one_block ? 1 : recipe.ranks;
+  plan.blocks = by_rank ? recipe.ranks : entry.blocks;
   plan.slots = entry.slots;
   if (recipe.protocol == Protocol::direct) {
     // One rank has no peers whose accesses could meet its own.
     plan.in_place_safe =
         recipe.ranks == 1 || find_direct(recipe.collective, recipe.algorithm)->in_place_safe;
   }
+  plan.scratch_blocks = entry.scratch != nullptr ? entry.scratch(recipe.ranks) : 0;
   return plan;
 }
 
 Program program_of(const Recipe& recipe, int rank) {
   if (recipe.collective == Collective::all_reduce) {
-    return all_reduce_program(recipe.algorithm, recipe.protocol, rank, recipe.ranks);
+    return all_reduce_program(recipe.algorithm, recipe.protocol, rank, recipe.ranks,
+                              hierarchy_of(recipe));
   }
   if (recipe.protocol == Protocol::direct) {
     return find_direct(recipe.collective, recipe.algorithm)->build(rank, recipe.ranks, recipe.root);

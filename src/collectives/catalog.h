@@ -16,6 +16,10 @@ struct Recipe {
   Protocol protocol = Protocol::staged;
   int ranks = 1;
   int root = -1;  // of collectives that have one
+  // Of the hierarchical ones; see Hierarchy in all_reduce.h.
+  int ranks_per_host = 1;
+  int ranks_per_socket = 1;
+  Algorithm across = Algorithm::ring;
 };
 
 [[nodiscard]] bool exists(Collective collective, Algorithm algorithm, Protocol protocol);

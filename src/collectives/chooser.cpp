@@ -134,8 +134,10 @@ void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
     return;
   }
   // The block of a tile when there is one tile for each channel: more is never used.
-  const auto blocks = static_cast<std::uint64_t>(
-      describe_all_reduce(pair.algorithm, pair.protocol, input.ranks).blocks);
+  const auto blocks =
+      static_cast<std::uint64_t>(describe_all_reduce(pair.algorithm, pair.protocol, input.ranks,
+                                                     {.ranks_per_host = input.ranks_per_host})
+                                     .blocks);
   const std::uint64_t lines = divide_up(input.bytes, cache_line_bytes);
   const std::uint64_t enough =
       divide_up(lines, blocks * static_cast<std::uint64_t>(choice.channels)) * cache_line_bytes;
@@ -155,10 +157,10 @@ Result<Choice> choose_all_reduce(const ChoiceInput& input) {
     return Choice{Algorithm::one_shot, Protocol::direct, 1, unbounded_slot, "one rank: a copy"};
   }
   const Pair pair = chosen(input);
-  if (pair.algorithm == Algorithm::ring && input.keeps_order) {
-    ChoiceInput without_ring = input;
-    without_ring.algorithm = Algorithm::two_shot;
-    return choose_all_reduce(without_ring);
+  if (input.keeps_order && !keeps_order(pair.algorithm)) {
+    ChoiceInput in_order = input;
+    in_order.algorithm = Algorithm::two_shot;
+    return choose_all_reduce(in_order);
   }
   GYRE_TRY(check_possible(pair, input));
   Choice choice{pair.algorithm, pair.protocol, 1, unbounded_slot, pair.reason};

@@ -11,9 +11,6 @@
 
 namespace gyre::plan {
 
-// The executor marks contributions in 64 bits: programs that name every rank in one step end there.
-inline constexpr int most_ranks_in_a_step = 64;
-
 // Everything here must be equal on all ranks of the communicator, so that all choose alike.
 struct ChoiceInput {
   std::uint64_t bytes = 0;  // of the buffer, or of one section
@@ -22,13 +19,14 @@ struct ChoiceInput {
   int local_cpus = 1;            // that the ranks of one host share
   bool direct_possible = false;  // every rank can map every other rank's input and output
   bool in_place = false;         // on any rank
-  bool keeps_order = false;      // contributions combine in the order of ranks: no ring
+  bool keeps_order = false;      // contributions combine in the order of ranks
 
   // Forced by the user; nothing or 0: chosen.
   std::optional<Algorithm> algorithm = {};  // GYRE_ALGO
   std::optional<Protocol> protocol = {};    // GYRE_PROTO
   std::uint64_t chunk_bytes = 0;            // GYRE_CHUNK
   int channels = 0;                         // GYRE_CHANNELS
+  int ranks_per_host = 1;                   // for the hierarchical ones
 };
 
 struct Choice {
@@ -51,6 +49,9 @@ struct Choice {
 
 // The limits of the choice and the sizes of slots, in one place to be tuned by measurement.
 struct ChoiceLimits {
+  // The executor tells a step's contributions from partial results in a mask of 64 bits: programs that
+  // name every rank in one step end there.
+  int most_sources = 64;
   // Up to here latency decides: one exchange, flags in line.
   std::uint64_t inline_bytes = 1024;
   // Mapped buffers: from here on the two rounds of signals between more than two ranks pay.

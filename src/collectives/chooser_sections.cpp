@@ -31,11 +31,17 @@ Pick pick_for_root(Collective collective, const ChoiceInput& input) {
   if (collective == Collective::broadcast) {
     return {Algorithm::chain, "long messages: every rank sends each byte once"};
   }
+  if (input.ranks > choice_limits.most_sources) {
+    return {Algorithm::tree, "long messages among very many ranks"};
+  }
   return {Algorithm::two_shot, "long messages: the reduction is shared out"};
 }
 
 Pick pick(Collective collective, const ChoiceInput& input) {
   if (has_root(collective)) return pick_for_root(collective, input);
+  if (collective == Collective::reduce_scatter && input.ranks > choice_limits.most_sources) {
+    return {Algorithm::pat, "very many ranks"};
+  }
   if (collective == Collective::all_to_all || input.ranks <= choice_limits.two_shot_ranks ||
       input.bytes <= choice_limits.rooted_small_bytes) {
     return {Algorithm::one_shot, "one exchange among all"};
@@ -48,7 +54,10 @@ Pick pick_or_obey(Collective collective, const ChoiceInput& input) {
     return {Algorithm::one_shot, "contributions combine in the order of ranks"};
   }
   // What is forced is forced on the collectives that have it.
-  if (input.algorithm && exists(collective, *input.algorithm, Protocol::staged)) {
+  const bool too_many =
+      reduces(collective) && input.ranks > choice_limits.most_sources &&
+      (input.algorithm == Algorithm::one_shot || input.algorithm == Algorithm::two_shot);
+  if (input.algorithm && !too_many && exists(collective, *input.algorithm, Protocol::staged)) {
     return {*input.algorithm, "the algorithm is forced"};
   }
   return pick(collective, input);
@@ -79,7 +88,7 @@ void size_slots(const ChoiceInput& input, Choice& choice) {
 
 // In mapped memory, where there is a form for it that is safe and not forced away.
 std::optional<Choice> choose_direct(Collective collective, const ChoiceInput& input) {
-  if (!input.direct_possible || input.ranks == 1 || input.ranks > most_ranks_in_a_step) {
+  if (!input.direct_possible || input.ranks == 1 || input.ranks > choice_limits.most_sources) {
     return std::nullopt;
   }
   if (input.protocol && *input.protocol != Protocol::direct) return std::nullopt;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives with a root over a chain or a binomial tree. Ranks are numbered from the root.
+// Collectives with a root over a chain, a binomial tree or a double binary tree. Ranks are numbered from the root.
 #pragma once
 
 #include "collectives/plan.h"
@@ -12,5 +12,10 @@ namespace gyre::plan {
 // binomial.cpp
 [[nodiscard]] Program binomial_broadcast(int rank, int ranks, int root);
 [[nodiscard]] Program binomial_reduce(int rank, int ranks, int root);
+
+// tree_rooted.cpp
+inline constexpr int tree_rooted_blocks = 2;  // one for each tree
+[[nodiscard]] Program tree_broadcast(int rank, int ranks, int root);
+[[nodiscard]] Program tree_reduce(int rank, int ranks, int root);
 
 }  // namespace gyre::plan

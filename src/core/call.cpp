@@ -32,8 +32,10 @@ constexpr std::uint64_t mix(std::uint64_t value) {
 }  // namespace
 
 EncodedCall encode(const Call& call) {
-  return {static_cast<std::uint64_t>(call.collective) << 8 | static_cast<std::uint64_t>(call.type),
-          static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.op)),
+  return {static_cast<std::uint64_t>(call.collective) << 8 | static_cast<std::uint64_t>(call.type) |
+              static_cast<std::uint64_t>(call.plan) << 16,
+          static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.op)) |
+              static_cast<std::uint64_t>(call.chunk) << 32,
           static_cast<std::uint64_t>(static_cast<std::uint32_t>(call.root)), call.count};
 }
 
@@ -42,13 +44,15 @@ Call decode(const EncodedCall& words) {
           .type = static_cast<DataType>(words[0] & 0xff),
           .op = static_cast<std::int32_t>(words[1]),
           .root = static_cast<std::int32_t>(words[2]),
-          .count = words[3]};
+          .count = words[3],
+          .plan = static_cast<std::uint32_t>(words[0] >> 16),
+          .chunk = static_cast<std::uint32_t>(words[1] >> 32)};
 }
 
 std::uint32_t signature(const Call& call) {
   const EncodedCall words = encode(call);
-  const std::uint64_t narrow = words[0] | (words[1] & 0xffffff) << 16 | words[2] << 40;
-  return static_cast<std::uint32_t>(mix(mix(narrow) + call.count) >> 16);
+  const std::uint64_t call_words = mix(mix(words[0]) + words[1]) + (words[2] << 32);
+  return static_cast<std::uint32_t>(mix(call_words + call.count) >> 16);
 }
 
 std::string describe(const Call& call) {
@@ -63,6 +67,15 @@ std::string describe(const Call& call) {
     text += fmt::format(", root={}", call.root);
   }
   return text + ")";
+}
+
+std::string describe_plan(const Call& call) {
+  const auto algorithm = static_cast<plan::Algorithm>(call.plan & 0xff);
+  const auto protocol = static_cast<plan::Protocol>(call.plan >> 8 & 0xff);
+  const std::uint32_t channels = call.plan >> 16 & 0xff;
+  return fmt::format("{}/{}, {} channel{}, chunks of {} bytes",
+                     (call.plan & 0xff) == 0xff ? "a plan of the user's" : plan::name_of(algorithm),
+                     plan::name_of(protocol), channels, channels == 1 ? "" : "s", call.chunk);
 }
 
 }  // namespace gyre::core

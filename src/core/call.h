@@ -17,6 +17,9 @@ struct Call {
   std::int32_t op = 0;  // gyreRedOp_t; operations of the user count as one kind each
   std::int32_t root = -1;
   std::uint64_t count = 0;
+  // How it runs: algorithm, protocol and channels, 8 bits each, and the bytes of a chunk. 0: nothing
+  // was chosen.
+  std::uint32_t plan = 0, chunk = 0;
   friend bool operator==(const Call&, const Call&) = default;
 };
 
@@ -29,5 +32,7 @@ using EncodedCall = std::array<std::uint64_t, 4>;  // the words of a call record
 
 // "AllReduce(count=100, float32, sum)"
 [[nodiscard]] std::string describe(const Call& call);
+// "ring/staged, 2 channels, chunks of 4096 bytes": how it runs.
+[[nodiscard]] std::string describe_plan(const Call& call);
 
 }  // namespace gyre::core

@@ -138,7 +138,8 @@ Result<Prepared*> Collectives::prepare(const PrepareKey& key) {
                                     .cpus = options_.cpus,
                                     .shape = options_.shape,
                                     .settings = options_.plans,
-                                    .book = options_.book},
+                                    .book = options_.book,
+                                    .tuner = options_.tuner},
                                    key, *reduction, Operations::common_number(op),
                                    Operations::same_on_all_ranks(op));
     if (!made) {

@@ -79,8 +79,12 @@ Error Collectives::explain_mismatch(int peer) {
     return explain_misfit(peer);
   }
   const auto theirs = parts_.endpoint->call_of(peer, sequence_);
-  const std::string mine = describe(current_);
-  const std::string other = theirs ? describe(decode(*theirs)) : "another call";
+  std::string mine = describe(current_);
+  std::string other = theirs ? describe(decode(*theirs)) : "another call";
+  if (theirs && mine == other) {
+    mine += " by " + describe_plan(current_);
+    other += " by " + describe_plan(decode(*theirs));
+  }
   const bool first = options_.rank < peer;
   return {Code::invalid_usage,
           fmt::format("The ranks do not make the same call: as call {} on this communicator rank "

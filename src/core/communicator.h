@@ -19,6 +19,7 @@
 #include "core/failure.h"
 #include "core/rank_card.h"
 #include "core/stream.h"
+#include "core/tuner.h"
 #include "topology/host_identity.h"
 #include "transport/shm/endpoint.h"
 
@@ -34,6 +35,7 @@ struct CommunicatorOptions {
   std::int64_t timeout_s = 0;
   std::string name;
   std::string plan_file;  // as GYRE_PLAN_FILE
+  Tuner tuner;
 };
 
 class Communicator {

@@ -239,6 +239,7 @@ void Communicator::make_collectives() {
                          .ranks = options_.ranks,
                          .plans = first.plans,
                          .book = &book_,
+                         .tuner = options_.tuner,
                          .shape = shape_for(options_.ranks, first.plans, first.slots),
                          .wait = wait_policy(process_.settings(), cpus, options_.ranks),
                          .timeout_s = options_.timeout_s,

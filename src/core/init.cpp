@@ -82,6 +82,9 @@ Result<CommunicatorOptions> options_from(const gyreConfig_t* given, Communicator
   if (config->commName != nullptr) {
     defaults.name = config->commName;
   }
+  if (config->tuner != nullptr) {
+    defaults.tuner = {config->tuner, config->tunerContext};
+  }
   if (config->planFile != nullptr) {
     defaults.plan_file = config->planFile;
   }

@@ -2,6 +2,7 @@
 #include "core/prepared.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -12,6 +13,11 @@
 
 namespace gyre::core {
 namespace {
+
+bool names_every_rank_in_a_step(std::optional<plan::Algorithm> algorithm) {
+  return !algorithm || algorithm == plan::Algorithm::one_shot ||
+         algorithm == plan::Algorithm::two_shot || algorithm == plan::Algorithm::hierarchical;
+}
 
 plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
                            const engine::Reduction& reduction) {
@@ -28,7 +34,9 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
   if (input.protocol == plan::Protocol::direct && !key.direct) {
     input.protocol.reset();  // the part of a call, or the call, that is not in mapped memory
   }
-  if (context.ranks > plan::most_ranks_in_a_step) {
+  input.ranks_per_host = context.ranks;  // all ranks of a communicator are on one host so far
+  if (context.ranks > plan::choice_limits.most_sources &&
+      names_every_rank_in_a_step(input.algorithm)) {
     input.algorithm = plan::Algorithm::ring;
   }
   input.keeps_order = reduction.user.function != nullptr && !reduction.user.commutative;
@@ -81,19 +89,45 @@ struct Selection {
   plan::Program program;
 };
 
-Result<Selection> select(const PrepareContext& context, const PrepareKey& key,
+Result<plan::Choice> choose(const PrepareContext& context, const Call& call,
+                            const plan::ChoiceInput& input) {
+  const auto choice = plan::choose(call.collective, input);
+  if (!choice || context.tuner.function == nullptr || context.ranks == 1) {
+    return choice;
+  }
+  plan::ChoiceInput tuned = input;
+  const auto changed = consult(context.tuner, call, *choice, tuned);
+  if (!changed) {
+    return Unexpected(changed.error());
+  }
+  return *changed ? plan::choose(call.collective, tuned) : choice;
+}
+
+// What the ranks must agree on beside the call itself, in 32 bits.
+std::uint32_t pack(const plan::Choice& choice, bool own) {
+  constexpr std::uint32_t users_own = 0xff;
+  return (own ? users_own : static_cast<std::uint32_t>(choice.algorithm)) |
+         static_cast<std::uint32_t>(choice.protocol) << 8 |
+         static_cast<std::uint32_t>(choice.channels & 0xff) << 16;
+}
+
+Result<Selection> select(const PrepareContext& context, const PrepareKey& key, const Call& call,
                          const plan::ChoiceInput& input) {
   Selection selection;
   const UserPlan* const own = user_plan(context, key, input);
   if (own != nullptr) {
     selection = {plan::choose_sizes(own->heading, input), own->heading, own->program};
   } else {
-    const auto choice = plan::choose(key.collective, input);
+    const auto choice = choose(context, call, input);
     if (!choice) {
       return Unexpected(choice.error());
     }
-    const plan::Recipe recipe{key.collective, choice->algorithm, choice->protocol, context.ranks,
-                              key.root};
+    const plan::Recipe recipe{.collective = key.collective,
+                              .algorithm = choice->algorithm,
+                              .protocol = choice->protocol,
+                              .ranks = context.ranks,
+                              .root = key.root,
+                              .ranks_per_host = input.ranks_per_host};
     selection = {*choice, plan::describe(recipe), plan::program_of(recipe, context.rank)};
   }
   GYRE_TRY(fit(selection.choice, context.shape));
@@ -121,13 +155,18 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale) {
   const plan::ChoiceInput input = question(context, key, reduction);
-  if (input.keeps_order && context.ranks > plan::most_ranks_in_a_step) {
+  if (input.keeps_order && context.ranks > plan::choice_limits.most_sources) {
     return fail(Code::not_supported,
                 fmt::format("op {} is not commutative, which works up to {} ranks so far: this "
                             "communicator has {}.",
-                            key.op, plan::most_ranks_in_a_step, context.ranks));
+                            key.op, plan::choice_limits.most_sources, context.ranks));
   }
-  auto selection = select(context, key, input);
+  Call call{.collective = key.collective,
+            .type = key.type,
+            .op = common_op,
+            .root = key.root,
+            .count = key.count};
+  auto selection = select(context, key, call, input);
   if (!selection) {
     return Unexpected(std::move(selection).error());
   }
@@ -136,11 +175,10 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
   const plan::Layout layout = plan::layout_of(key.collective);
   const std::uint64_t bytes = key.count * size_of(key.type);
   const bool direct = choice.protocol == plan::Protocol::direct;
-  const Call call{.collective = key.collective,
-                  .type = key.type,
-                  .op = common_op,
-                  .root = key.root,
-                  .count = key.count};
+  if (context.ranks > 1) {
+    call.plan = pack(choice, plan.name.starts_with("file:"));
+    call.chunk = direct ? 0 : static_cast<std::uint32_t>(choice.slot_bytes);
+  }
   auto prepared = std::make_unique<Prepared>(Prepared{
       .key = key,
       .call = call,

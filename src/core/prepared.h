@@ -10,6 +10,7 @@
 #include "collectives/geometry.h"
 #include "core/call.h"
 #include "core/plan_book.h"
+#include "core/tuner.h"
 #include "engine/combiner.h"
 #include "engine/executor.h"
 
@@ -72,6 +73,7 @@ struct PrepareContext {
   transport::Shape shape;
   PlanSettings settings;
   const PlanBook* book = nullptr;  // of the user's plans; may be null
+  Tuner tuner;
 };
 
 // Chooses, builds and compiles. `reduction` is what key.op means on key.type; `common_op` its

@@ -15,7 +15,8 @@ std::vector<net::Bytes> seeds() {
   core::RankCard card;
   card.host = {.host_id = "host", .host_name = "name", .cpus = "0-3"};
   card.fd_server = "@address";
-  card.plans = {.algorithm = "ring", .protocol = "staged", .chunk_bytes = 64, .channels = 2};
+  card.plans = {
+      .algorithm = "ring", .protocol = "staged", .chunk_bytes = 64, .channels = 2, .plan_file = ""};
   return {core::serialise(card)};
 }
 

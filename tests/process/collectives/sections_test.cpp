@@ -282,7 +282,9 @@ TEST_P(ForcedSections, WhateverIsForced) {
 }
 INSTANTIATE_TEST_SUITE_P(Algorithms, ForcedSections,
                          testing::Values("GYRE_ALGO=ring", "GYRE_ALGO=oneshot", "GYRE_ALGO=twoshot",
-                                         "GYRE_ALGO=chain", "GYRE_ALGO=binomial",
+                                         "GYRE_ALGO=chain", "GYRE_ALGO=binomial", "GYRE_ALGO=tree",
+                                         "GYRE_ALGO=doubling", "GYRE_ALGO=bruck",
+                                         "GYRE_ALGO=pairwise", "GYRE_ALGO=pat",
                                          "GYRE_PROTO=inline"));
 
 }  // namespace

@@ -14,13 +14,15 @@ namespace gyre::plan {
 struct AllReduceCase {
   Algorithm algorithm;
   Protocol protocol;
+  Hierarchy hierarchy = {.ranks_per_host = 2, .across = Algorithm::halving};
 };
 
 inline std::vector<AllReduceCase> all_reduce_cases() {
   std::vector<AllReduceCase> cases;
-  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::one_shot, Algorithm::two_shot}) {
+  for (const Algorithm algorithm : all_algorithms) {
     for (const Protocol protocol : {Protocol::flag_in_line, Protocol::staged, Protocol::direct}) {
-      if (supports(algorithm, protocol)) cases.push_back({algorithm, protocol});
+      if (supports(algorithm, protocol))
+        cases.push_back({.algorithm = algorithm, .protocol = protocol});
     }
   }
   return cases;

@@ -2,6 +2,7 @@
 // Runs every builder on real data with the ranks' steps in random order.
 #include <cstring>
 #include <random>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -76,6 +77,25 @@ TEST_P(AllReduceRun, FloatsAreBitwiseEqualOnAllRanksAndInAllOrders) {
           << title(plan) << " rank " << rank;
     }
   }
+}
+
+// With texts for numbers, whose "sum" is one text after the other.
+TEST_P(AllReduceRun, KeepsTheOrderOfRanksIfItSaysSo) {
+  bool kept = true;
+  for (const int ranks : {2, 3, 4, 6, 7, 8, 11, 13}) {
+    const Plan plan = make_all_reduce(GetParam().algorithm, GetParam().protocol, ranks);
+    const Geometry geometry = geometry_for<std::int64_t>(plan, 100, 64);
+    std::vector<std::vector<std::string>> inputs;
+    std::string in_order;
+    for (int rank = 0; rank < ranks; ++rank) {
+      inputs.emplace_back(100, std::string(1, static_cast<char>('a' + rank)));
+      in_order += inputs.back().front();
+    }
+    Interpreter<std::string> machine(plan, geometry, std::move(inputs), "poison", false);
+    ASSERT_TRUE(machine.run(3));
+    for (const std::string& element : machine.output(0)) kept &= element == in_order;
+  }
+  EXPECT_EQ(kept, keeps_order(GetParam().algorithm));
 }
 
 INSTANTIATE_TEST_SUITE_P(Builders, AllReduceRun, testing::ValuesIn(all_reduce_cases()), case_name);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/all_reduce.h"
+#include "collectives/catalog.h"
 #include "collectives/geometry.h"
 
 namespace gyre::plan {
@@ -68,6 +69,43 @@ TEST(Chooser, ObeysWhatIsForced) {
   input.direct_possible = true;
   input.protocol = Protocol::direct;
   EXPECT_EQ(title_of(input), "twoshot/direct");
+}
+
+// Every algorithm that a collective has is obeyed by it, and by AllReduce with any operation.
+TEST(Chooser, ObeysEveryAlgorithmThatThereIs) {
+  for (const Collective collective :
+       {Collective::all_reduce, Collective::reduce, Collective::reduce_scatter,
+        Collective::all_gather, Collective::broadcast, Collective::all_to_all}) {
+    for (const Algorithm algorithm : all_algorithms) {
+      if (!exists(collective, algorithm, Protocol::staged)) continue;
+      ChoiceInput input = input_of(64 * kib, 6);
+      input.algorithm = algorithm;
+      const Result<Choice> choice = choose(collective, input);
+      ASSERT_TRUE(choice) << choice.error().message;
+      EXPECT_EQ(choice->algorithm, algorithm) << name_of(collective);
+      input.keeps_order = true;
+      if (collective != Collective::all_reduce) continue;
+      EXPECT_TRUE(keeps_order(choose(collective, input)->algorithm)) << name_of(algorithm);
+    }
+  }
+}
+
+// A step has no more contributions than the executor can tell apart.
+TEST(Chooser, NoStepNamesMoreThan64Ranks) {
+  for (const Collective collective : {Collective::reduce, Collective::reduce_scatter}) {
+    for (const std::uint64_t bytes : {kib, 16 * kib, 64 * kib, 1024 * kib}) {
+      for (const auto forced : {std::optional<Algorithm>{}, std::optional(Algorithm::one_shot),
+                                std::optional(Algorithm::two_shot)}) {
+        ChoiceInput input = input_of(bytes, 65);
+        input.algorithm = forced;
+        const Choice choice = choose(collective, input).value();
+        for (const Step& step :
+             program_of({collective, choice.algorithm, choice.protocol, 65, 3}, 3)) {
+          ASSERT_LE(step.sources.size(), 64U) << name_of(choice.algorithm);
+        }
+      }
+    }
+  }
 }
 
 TEST(Chooser, RefusesWhatCannotRun) {

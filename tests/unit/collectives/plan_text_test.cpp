@@ -38,13 +38,13 @@ TEST(PlanText, APlan) {
 }
 
 TEST(PlanText, NamesAreReadBackAsTheyAreWritten) {
-  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::one_shot, Algorithm::two_shot}) {
+  for (const Algorithm algorithm : all_algorithms) {
     EXPECT_EQ(parse_algorithm(name_of(algorithm)), algorithm);
   }
   for (const Protocol protocol : {Protocol::flag_in_line, Protocol::staged, Protocol::direct}) {
     EXPECT_EQ(parse_protocol(name_of(protocol)), protocol);
   }
-  EXPECT_EQ(parse_algorithm("tree"), std::nullopt);
+  EXPECT_EQ(parse_algorithm("trees"), std::nullopt);
   EXPECT_EQ(parse_protocol(""), std::nullopt);
 }
 

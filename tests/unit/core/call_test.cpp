@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Call> all_kinds_of_calls() {
   std::vector<Call> calls;
-  for (int collective = 0; collective <= static_cast<int>(plan::Collective::send_recv);
+  for (int collective = 0; collective <= static_cast<int>(plan::Collective::reduce_scatter_v);
        ++collective) {
     for (int type = 0; type < data_type_count; ++type) {
       for (int op = 0; op <= gyreNumOps; ++op) {
@@ -49,6 +49,19 @@ TEST(Call, CallsThatDifferInKindDifferInSignature) {
 }
 
 // 2^16 counts and 32 bits: about one pair in two runs would collide by chance alone.
+TEST(Call, HowItRunsIsPartOfIt) {
+  Call call{.root = 1, .count = 100, .plan = 0x020100, .chunk = 4096};
+  EXPECT_EQ(decode(encode(call)), call);
+  const std::uint32_t before = signature(call);
+  EXPECT_EQ(describe_plan(call), "ring/staged, 2 channels, chunks of 4096 bytes");
+  call.chunk = 8192;
+  EXPECT_NE(signature(call), before);
+  call.chunk = 4096;
+  call.plan = 0x010101;
+  EXPECT_NE(signature(call), before);
+  EXPECT_EQ(describe_plan(call), "oneshot/staged, 1 channel, chunks of 4096 bytes");
+}
+
 TEST(Call, CallsThatDifferInCountHardlyEverShareASignature) {
   std::unordered_map<std::uint32_t, int> seen;
   int collisions = 0;

@@ -13,7 +13,11 @@ RankCard some_card() {
   RankCard card;
   card.host = topology::read_host_identity("some host");
   card.fd_server = "@gyre/1/2";
-  card.plans = {.algorithm = "ring", .protocol = "staged", .chunk_bytes = 65536, .channels = 3};
+  card.plans = {.algorithm = "ring",
+                .protocol = "staged",
+                .chunk_bytes = 65536,
+                .channels = 3,
+                .plan_file = "plan.json"};
   card.slots = 5;
   return card;
 }

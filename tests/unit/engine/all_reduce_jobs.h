@@ -76,7 +76,7 @@ class AllReduceJob {
   AllReduceJob(const plan::AllReduceCase& each, int ranks, const JobShape& shape,
                std::uint32_t number)
       : case_(each),
-        plan_(plan::describe_all_reduce(each.algorithm, each.protocol, ranks)),
+        plan_(plan::describe_all_reduce(each.algorithm, each.protocol, ranks, each.hierarchy)),
         shape_(shape),
         tag_(number),
         geometry_({.count = shape.count,
@@ -110,8 +110,8 @@ class AllReduceJob {
   }
 
   [[nodiscard]] Outcome run(int rank, Executor& executor, Waiter& waiter) {
-    const plan::Program steps =
-        plan::all_reduce_program(case_.algorithm, case_.protocol, rank, plan_.ranks);
+    const plan::Program steps = plan::all_reduce_program(case_.algorithm, case_.protocol, rank,
+                                                         plan_.ranks, case_.hierarchy);
     const CompiledProgram program(shape_.through_scratch ? through_scratch(steps) : steps,
                                   case_.protocol);
     Combiner combiner({.type = DataType::float32, .op = ReduceOp::sum}, plan_.ranks);
