@@ -13,13 +13,14 @@ struct PlaceName {
   std::string_view name;
   bool has_peer;
 };
-// A slice is {name: block}, with "peer" where the place has one.
+// A slice is {name: block}, with "peer" where the place has one, and "index" of scratch.
 inline constexpr PlaceName place_names[] = {{Place::input, "input", false},
                                             {Place::output, "output", false},
                                             {Place::slot, "slot", true},
                                             {Place::peer_slot, "peer_slot", true},
                                             {Place::peer_input, "peer_input", true},
-                                            {Place::peer_output, "peer_output", true}};
+                                            {Place::peer_output, "peer_output", true},
+                                            {Place::scratch, "scratch", false}};
 
 struct StepName {
   StepKind kind;

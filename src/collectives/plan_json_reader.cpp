@@ -23,6 +23,7 @@ constexpr std::int64_t most_blocks = 65536;
 // Of ranks times blocks: what the verifier keeps for each must fit in memory.
 constexpr std::int64_t most_outputs = std::int64_t{1} << 24;
 constexpr std::int64_t most_slots = 65536;
+constexpr std::int64_t most_scratch_blocks = 65536;
 constexpr std::size_t longest_name = 64;
 
 bool is_name_character(char c) {
@@ -81,7 +82,7 @@ class PlanReader : FieldReader {
     std::int32_t version = 0;
     return check_keys(where, document,
                       {"gyre_plan", "name", "collective", "protocol", "ranks", "root", "blocks",
-                       "slots", "in_place_safe", "programs"}) &&
+                       "slots", "scratch_blocks", "in_place_safe", "programs"}) &&
            read_integer(where, document, "gyre_plan", plan_json_version, plan_json_version,
                         version) &&
            read_plan_name(where, document) &&
@@ -92,6 +93,7 @@ class PlanReader : FieldReader {
            read_integer(where, document, "blocks", 1, most_blocks, plan_.blocks) &&
            check_size(where) &&
            read_integer(where, document, "slots", 1, most_slots, plan_.slots) &&
+           read_scratch(where, document) &&
            read_boolean(where, document, "in_place_safe", plan_.in_place_safe);
   }
 
@@ -102,6 +104,12 @@ class PlanReader : FieldReader {
     return !document.contains("root") ||
            refuse({&where, "root"},
                   fmt::format("{} has no root; leave the key out.", name_of(plan_.collective)));
+  }
+
+  bool read_scratch(const Where& where, const Json& document) {
+    return !document.contains("scratch_blocks") ||
+           read_integer(where, document, "scratch_blocks", 0, most_scratch_blocks,
+                        plan_.scratch_blocks);
   }
 
   bool check_size(const Where& where) {
@@ -176,11 +184,18 @@ class PlanReader : FieldReader {
       if (!read_integer(where, value, row.name, 0, plan_.blocks - 1, slice.block)) {
         return false;
       }
+      if (row.place == Place::scratch) return read_scratch_index(where, value, slice);
       if (!row.has_peer) return check_keys(where, value, {row.name});
       return check_keys(where, value, {row.name, "peer"}) &&
              read_integer(where, value, "peer", 0, plan_.ranks - 1, slice.peer);
     }
     return refuse_value(where, "an object with the name of a place as its key", value);
+  }
+
+  bool read_scratch_index(const Where& where, const Json& value, Slice& slice) {
+    if (plan_.scratch_blocks == 0) return refuse(where, "the plan has no scratch_blocks.");
+    return check_keys(where, value, {"scratch", "index"}) &&
+           read_integer(where, value, "index", 0, plan_.scratch_blocks - 1, slice.scratch);
   }
 
   Plan plan_;

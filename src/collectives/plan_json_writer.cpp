@@ -26,6 +26,7 @@ void add_slice(Buffer& out, const Slice& slice) {
                    [&](const PlaceName& name) { return name.place == slice.place; });
   add(out, "{{\"{}\": {}", row->name, slice.block);
   if (row->has_peer) add(out, ", \"peer\": {}", slice.peer);
+  if (slice.place == Place::scratch) add(out, ", \"index\": {}", slice.scratch);
   add(out, "}}");
 }
 
@@ -74,6 +75,7 @@ std::string to_json(const Plan& plan) {
   if (plan.root >= 0) add(out, " \"root\": {},\n", plan.root);
   add(out, " \"blocks\": {},\n \"slots\": {},\n \"in_place_safe\": {},\n", plan.blocks, plan.slots,
       plan.in_place_safe);
+  if (plan.scratch_blocks > 0) add(out, " \"scratch_blocks\": {},\n", plan.scratch_blocks);
   add(out, " \"programs\": [\n");
   for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
     if (rank > 0) add(out, ",\n");

@@ -48,6 +48,7 @@ void print_table(const plan::Plan& one, const plan::Plan& other) {
   print_row("  of all ranks", a.total_steps, b.total_steps);
   print_row("blocks of a tile", one.blocks, other.blocks);
   print_row("slots that a FIFO must have", one.slots, other.slots);
+  print_row("scratch blocks", one.scratch_blocks, other.scratch_blocks);
 }
 
 Status compare(const CompareCommand& options) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gyre_plan/foreign_memory.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "collectives/algorithm.h"
@@ -32,11 +34,33 @@ Result<int> ForeignMemory::block_of(const ForeignChunk& chunk) const {
                           plan::name_of(foreign_.collective), to_text(chunk)));
 }
 
-Result<ForeignMemory::Read> ForeignMemory::read(int reader, const ForeignChunk& chunk) {
-  if (chunk.buffer == ForeignBuffer::scratch) {
-    return fail(Code::not_supported,
-                fmt::format("It reads {}. Plans have no such memory.", to_text(chunk)));
+Result<ForeignMemory::Read> ForeignMemory::read_scratch(int reader, const ForeignChunk& chunk) {
+  if (chunk.rank != reader) return no_remote_scratch(chunk);
+  const auto written = scratch_.find({chunk.rank, chunk.index});
+  if (written == scratch_.end()) {
+    return fail(Code::invalid_argument,
+                fmt::format("It reads {} before that was written.", to_text(chunk)));
   }
+  const plan::Slice slice{plan::Place::scratch, written->second.block, -1, chunk.index};
+  return Read{slice, written->second};
+}
+
+Result<plan::Slice> ForeignMemory::write_scratch(int writer, const ForeignChunk& chunk,
+                                                 const ForeignValue& value) {
+  if (chunk.rank != writer) return no_remote_scratch(chunk);
+  scratch_[{chunk.rank, chunk.index}] = value;
+  scratch_blocks_ = std::max(scratch_blocks_, chunk.index + 1);
+  return plan::Slice{plan::Place::scratch, value.block, -1, chunk.index};
+}
+
+Unexpected ForeignMemory::no_remote_scratch(const ForeignChunk& chunk) {
+  return fail(Code::not_supported,
+              fmt::format("It reaches into {}. In Gyre scratch is seen by its own rank only.",
+                          to_text(chunk)));
+}
+
+Result<ForeignMemory::Read> ForeignMemory::read(int reader, const ForeignChunk& chunk) {
+  if (chunk.buffer == ForeignBuffer::scratch) return read_scratch(reader, chunk);
   const auto block = block_of(chunk);
   if (!block) return Unexpected(block.error());
   const bool own = chunk.rank == reader;
@@ -57,10 +81,7 @@ Result<ForeignMemory::Read> ForeignMemory::read(int reader, const ForeignChunk& 
 
 Result<plan::Slice> ForeignMemory::write(int writer, const ForeignChunk& chunk,
                                          const ForeignValue& value) {
-  if (chunk.buffer == ForeignBuffer::scratch) {
-    return fail(Code::not_supported,
-                fmt::format("It writes {}. Plans have no such memory.", to_text(chunk)));
-  }
+  if (chunk.buffer == ForeignBuffer::scratch) return write_scratch(writer, chunk, value);
   if (!in_output(chunk)) {
     return fail(Code::not_supported,
                 fmt::format("It writes {}. In Gyre nobody writes an input.", to_text(chunk)));

@@ -32,11 +32,17 @@ class ForeignMemory {
   [[nodiscard]] Result<Read> read(int reader, const ForeignChunk& chunk);
   [[nodiscard]] Result<plan::Slice> write(int writer, const ForeignChunk& chunk,
                                           const ForeignValue& value);
+  // How many scratch blocks the ranks have needed so far.
+  [[nodiscard]] int scratch_blocks() const { return scratch_blocks_; }
   [[nodiscard]] bool is_written(int rank, int block) const {
     return outputs_.contains({rank, block});
   }
 
  private:
+  [[nodiscard]] Result<Read> read_scratch(int reader, const ForeignChunk& chunk);
+  [[nodiscard]] Result<plan::Slice> write_scratch(int writer, const ForeignChunk& chunk,
+                                                  const ForeignValue& value);
+  [[nodiscard]] static Unexpected no_remote_scratch(const ForeignChunk& chunk);
   [[nodiscard]] Result<int> block_of(const ForeignChunk& chunk) const;
   // Whether the chunk is of the buffer that is output: in place, input is too.
   [[nodiscard]] bool in_output(const ForeignChunk& chunk) const {
@@ -46,6 +52,8 @@ class ForeignMemory {
   const ForeignPlan& foreign_;
   const plan::Layout layout_;
   std::map<std::pair<int, int>, ForeignValue> outputs_;  // by rank and block
+  std::map<std::pair<int, int>, ForeignValue> scratch_;  // by rank and index
+  int scratch_blocks_ = 0;
 };
 
 // "chunk 3 of the input of rank 1"

@@ -236,6 +236,7 @@ class Merge {
 
   // Outputs that in place are there from the beginning, as a rank's own section in AllGather.
   Status fill_outputs() {
+    plan_.scratch_blocks = memory_.scratch_blocks();
     const auto goal = plan::goal_of(plan_);
     if (!goal) return Unexpected(goal.error());
     for (int rank = 0; foreign_.in_place && rank < plan_.ranks; ++rank) {

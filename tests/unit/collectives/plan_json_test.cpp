@@ -24,6 +24,7 @@ void expect_same(const Plan& one, const Plan& other) {
   EXPECT_EQ(one.root, other.root);
   EXPECT_EQ(one.blocks, other.blocks);
   EXPECT_EQ(one.slots, other.slots);
+  EXPECT_EQ(one.scratch_blocks, other.scratch_blocks);
   EXPECT_EQ(one.in_place_safe, other.in_place_safe);
   EXPECT_EQ(one.programs, other.programs);
 }
@@ -63,8 +64,8 @@ TEST(PlanJson, ItReadsAsItIsDocumented) {
       "   {\"combine\": [{\"slot\": 0, \"peer\": 1}], \"to\": [{\"output\": 0}]},\n"
       "   {\"release\": 1}],\n"
       "  [\n"
-      "   {\"combine\": [{\"input\": 0}], \"to\": [{\"peer_slot\": 0, \"peer\": 0}]},\n"
-      "   {\"combine\": [{\"input\": 0}], \"to\": [{\"output\": 0}]}]]}\n");
+      "   {\"combine\": [{\"input\": 0}], \"to\": [{\"peer_slot\": 0, \"peer\": 0}, "
+      "{\"output\": 0}]}]]}\n");
 }
 
 // A good document, of which each case spoils one piece.
@@ -142,6 +143,24 @@ INSTANTIATE_TEST_SUITE_P(
         Spoilt{"Complete", "[{\"output\": 0}]}", "[{\"output\": 0}], \"complete\": \"yes\"}",
                "/programs/0/1/complete", "\"yes\""}),
     [](const auto& spoilt) { return spoilt.param.name; });
+
+TEST(PlanJson, ScratchIsWrittenAndRead) {
+  Plan plan = make_plan({Collective::all_reduce, Algorithm::ring, Protocol::staged, 2, -1});
+  plan.scratch_blocks = 3;
+  plan.programs[0][0].destinations.push_back({Place::scratch, 1, -1, 2});
+  const auto again = parse_plan(to_json(plan));
+  ASSERT_TRUE(again) << again.error().message;
+  expect_same(plan, *again);
+  std::string text = to_json(plan);
+  text.replace(text.find("\"index\": 2"), 10, "\"index\": 3");
+  const auto out_of_range = parse_plan(text);
+  ASSERT_FALSE(out_of_range);
+  EXPECT_THAT(out_of_range.error().message, HasSubstr("from 0 to 2"));
+  text.replace(text.find(" \"scratch_blocks\": 3,\n"), 22, "");
+  const auto none = parse_plan(text);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("no scratch_blocks"));
+}
 
 TEST(PlanJson, DepthAndLengthHaveAnEnd) {
   const auto deep = parse_plan(std::string(1'000'000, '['));

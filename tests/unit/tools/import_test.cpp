@@ -64,6 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
     Samples, Import,
     testing::Values(
         Good{"allreduce_ring.xml", plan::Collective::all_reduce, plan::Protocol::staged, 4, 4},
+        Good{"allreduce_allpairs.xml", plan::Collective::all_reduce, plan::Protocol::staged, 3, 3},
         Good{"allgather_direct.xml", plan::Collective::all_gather, plan::Protocol::staged, 3, 3},
         Good{"allreduce_pair.json", plan::Collective::all_reduce, plan::Protocol::direct, 2, 4},
         Good{"allreduce_packets.json", plan::Collective::all_reduce, plan::Protocol::staged, 2, 2}),
