@@ -71,6 +71,10 @@ std::vector<SettingRow> make_table() {
       {"GYRE_PLAN_FILE", TextRow{&Settings::plan_file, AnyText{}},
        "Files of plans of your own, separated by colons: calls that one is for run it "
        "(docs/plan-files.md). Rank 0 reads them for all ranks."},
+      {"GYRE_COST_FILE", TextRow{&Settings::cost_file, AnyText{}},
+       "File that keeps what links between ranks cost, which is measured once for each shape of "
+       "machine and job. `none`: nothing is measured, rules alone choose. Empty: "
+       "`gyre/costs.json` in the user's cache."},
       {"GYRE_SPIN_US",
        NumberRow{&Settings::spin_us, Integer{-1, minute_in_microseconds, "microseconds"}},
        "How long a waiting rank polls before it yields its CPU. -1: chosen by CPUs and ranks."},

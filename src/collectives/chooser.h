@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "collectives/algorithm.h"
+#include "collectives/cost_model.h"
 
 namespace gyre::plan {
 
@@ -27,6 +28,7 @@ struct ChoiceInput {
   std::uint64_t chunk_bytes = 0;            // GYRE_CHUNK
   int channels = 0;                         // GYRE_CHANNELS
   int ranks_per_host = 1;                   // for the hierarchical ones
+  std::optional<LinkCosts> costs = {};      // measured; nothing: rules alone decide
 };
 
 struct Choice {
@@ -43,6 +45,8 @@ struct Choice {
 // A pure function. Fails only for a forced combination that cannot run.
 [[nodiscard]] Result<Choice> choose_all_reduce(const ChoiceInput& input);
 // The same for any collective (chooser_sections.cpp).
+[[nodiscard]] Result<Choice> choose_by_rules(Collective collective, const ChoiceInput& input);
+// By rules, unless the costs say that something else is clearly faster.
 [[nodiscard]] Result<Choice> choose(Collective collective, const ChoiceInput& input);
 // How a plan that the user brought runs: channels and slots (chooser_given.cpp).
 [[nodiscard]] Choice choose_sizes(const Plan& plan, const ChoiceInput& input);

@@ -7,6 +7,7 @@
 #include "collectives/chooser.h"
 #include "collectives/geometry.h"
 #include "collectives/layout.h"
+#include "collectives/ranking.h"
 
 namespace gyre::plan {
 
@@ -115,6 +116,11 @@ Result<Choice> choose_for_all_reduce(ChoiceInput input) {
 }  // namespace
 
 Result<Choice> choose(Collective collective, const ChoiceInput& input) {
+  const auto choice = choose_by_rules(collective, input);
+  return choice ? Result<Choice>(better_of(*choice, collective, input)) : choice;
+}
+
+Result<Choice> choose_by_rules(Collective collective, const ChoiceInput& input) {
   if (collective == Collective::all_reduce) return choose_for_all_reduce(input);
   if (const auto direct = choose_direct(collective, input)) return *direct;
   const Pick picked = pick_or_obey(collective, input);

@@ -223,7 +223,8 @@ class LockStep {
   std::vector<RotatedValue> outputs_;  // of the tile
   std::vector<Message> scratch_;
   int tile_ = 0, step_ = 0;
-  bool read_after_write_ = false;  // an input block whose output block was written with something else
+  bool read_after_write_ =
+      false;  // an input block whose output block was written with something else
 };
 
 }  // namespace

@@ -139,7 +139,8 @@ Result<Prepared*> Collectives::prepare(const PrepareKey& key) {
                                     .shape = options_.shape,
                                     .settings = options_.plans,
                                     .book = options_.book,
-                                    .tuner = options_.tuner},
+                                    .tuner = options_.tuner,
+                                    .costs = costs_},
                                    key, *reduction, Operations::common_number(op),
                                    Operations::same_on_all_ranks(op));
     if (!made) {
@@ -151,6 +152,12 @@ Result<Prepared*> Collectives::prepare(const PrepareKey& key) {
   }
   newest_ = found->second.get();
   return newest_;
+}
+
+void Collectives::set_costs(const std::optional<plan::LinkCosts>& costs) {
+  forget_prepared();
+  costs_ = costs;
+  calls_of_our_own_ = sequence_;
 }
 
 void Collectives::forget_prepared() {

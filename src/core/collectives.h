@@ -5,6 +5,7 @@
 // One thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -84,6 +85,10 @@ class Collectives {
                           gyreDataType_t type, gyreRedOp_t op);
 
   [[nodiscard]] Operations& operations() { return operations_; }
+  // What choices go by from here on, the same on all ranks; nothing: rules alone. Calls made before are
+  // not counted in messages.
+  void set_costs(const std::optional<plan::LinkCosts>& costs);
+
   // After an operation was removed: nothing prepared may refer to it.
   void forget_prepared();
   // Of the newest collective; "" before the first.
@@ -138,6 +143,10 @@ class Collectives {
   [[nodiscard]] Error explain_deadlock(int peer);
   [[nodiscard]] Error explain_timeout(int peer);
   [[nodiscard]] Error cause() const;
+  // Of a call, as the user counts them.
+  [[nodiscard]] std::uint64_t number_of(std::uint64_t sequence) const {
+    return sequence - std::min(sequence, calls_of_our_own_);
+  }
   Status fail_with(engine::Outcome outcome, int peer);
   void quiesce(const Entry& mine);
   [[nodiscard]] bool peers_let_go() const;
@@ -162,6 +171,8 @@ class Collectives {
   std::unordered_map<PrepareKey, std::unique_ptr<Prepared>, PrepareKeyHash> prepared_;
   Prepared* newest_ = nullptr;
   std::uint64_t sequence_ = 0;
+  std::uint64_t calls_of_our_own_ = 0;  // the first ones
+  std::optional<plan::LinkCosts> costs_;
   Call current_;
   int deviant_ = -1;  // a rank that was found to make another call than this one
   int waits_for_us_ =

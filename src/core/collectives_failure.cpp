@@ -91,7 +91,7 @@ Error Collectives::explain_mismatch(int peer) {
                       "{} makes {} and rank {} makes {}. Every rank must make the same calls with "
                       "the same arguments in the same order; look for a branch that depends on the "
                       "rank, or for sizes that differ between ranks.",
-                      sequence_, std::min(options_.rank, peer), first ? mine : other,
+                      number_of(sequence_), std::min(options_.rank, peer), first ? mine : other,
                       std::max(options_.rank, peer), first ? other : mine)};
 }
 
@@ -106,7 +106,7 @@ Error Collectives::explain_misfit(int peer) {
 Error Collectives::explain_deadlock(int peer) {
   const std::string here = exchanging_ ? exchange_.describe_wait(peer)
                                        : fmt::format("rank {} has not come to call {}, {}", peer,
-                                                     sequence_, describe(current_));
+                                                     number_of(sequence_), describe(current_));
   return {Code::invalid_usage,
           fmt::format("Rank {0} and rank {1} wait for each other: {2}, and on rank {0} {3}. Make "
                       "them in an order that both can follow, or put sends and receives between "
@@ -125,7 +125,7 @@ Error Collectives::explain_timeout(int peer) {
                     "elsewhere, or slower than the limit allows (GYRE_TIMEOUT or timeoutSeconds "
                     "of the communicator's configuration).",
                     options_.rank, options_.timeout_s, exchange_.describe_wait(peer), peer,
-                    call ? fmt::format("number {}, {}", newest, describe(decode(*call)))
+                    call ? fmt::format("number {}, {}", number_of(newest), describe(decode(*call)))
                          : "not to be seen")};
   }
   std::string absent;
@@ -138,12 +138,12 @@ Error Collectives::explain_timeout(int peer) {
   const std::string who = absent.empty()
                               ? fmt::format("rank {} made the call too but moved no data", peer)
                               : fmt::format("rank(s) {} did not make this call", absent);
-  return {
-      Code::timeout,
-      fmt::format("Call {}, {}, on rank {} waited {} s without progress: {}. They may be stopped, "
-                  "stuck elsewhere, or slower than the limit allows (GYRE_TIMEOUT or "
-                  "timeoutSeconds of the communicator's configuration).",
-                  sequence_, describe(current_), options_.rank, options_.timeout_s, who)};
+  return {Code::timeout,
+          fmt::format(
+              "Call {}, {}, on rank {} waited {} s without progress: {}. They may be stopped, "
+              "stuck elsewhere, or slower than the limit allows (GYRE_TIMEOUT or "
+              "timeoutSeconds of the communicator's configuration).",
+              number_of(sequence_), describe(current_), options_.rank, options_.timeout_s, who)};
 }
 
 void Collectives::note_failure() {

@@ -97,6 +97,7 @@ class Communicator {
   Status share_plans();
   Status open_shared_memory(const std::vector<std::string>& addresses);
   void make_collectives();
+  Status learn_costs();
   void fail_everywhere(int culprit, const Error& error);
   void note_failure(const bootstrap::Failure& failure);
   [[nodiscard]] net::Deadline deadline() const { return deadline_; }

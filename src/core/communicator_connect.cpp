@@ -7,7 +7,9 @@
 
 #include "base/log.h"
 #include "collectives/chooser.h"
+#include "core/calibration.h"
 #include "core/communicator.h"
+#include "core/cost_file.h"
 #include "core/process.h"
 #include "gyre/gyre.h"
 
@@ -81,6 +83,40 @@ engine::WaitPolicy wait_policy(const Settings& settings, std::size_t cpus, int r
   return policy;
 }
 
+// Whether there is anything to choose by costs: between two ranks all algorithms do the same.
+bool chooses_by_costs(const PlanSettings& plans, int ranks) {
+  return ranks > 2 && plans.algorithm.empty() && plans.protocol.empty() && plans.chunk_bytes == 0 &&
+         plans.channels == 0;
+}
+
+// What rank 0 knows from earlier jobs; the others need not.
+std::optional<plan::LinkCosts> known_costs(const Settings& settings,
+                                           const CommunicatorOptions& options) {
+  if (options.rank != 0 || options.ranks <= 2 || settings.cost_file == "none") {
+    return std::nullopt;
+  }
+  const std::string path = cost_path(settings.cost_file);
+  const auto cpus = topology::count_cpus(topology::read_host_identity(settings.host_id).cpus);
+  return path.empty() ? std::nullopt : read_costs(path, cost_key(options.ranks, cpus));
+}
+
+void keep_costs(const Settings& settings, int ranks, const plan::LinkCosts& costs, bool plausible) {
+  const std::string path = cost_path(settings.cost_file);
+  const auto cpus = topology::count_cpus(topology::read_host_identity(settings.host_id).cpus);
+  const std::string key = cost_key(ranks, cpus);
+  log::info(log::Subsystem::tuning,
+            "measured for {}: an exchange among all takes {:.2f} us, a message {:.3f} us, a byte "
+            "{:.3f} ns, {:.3f} ns in large calls{}",
+            key, costs.exchange * 1e6, costs.message * 1e6, costs.per_byte * 1e9,
+            costs.per_byte_large * 1e9,
+            plausible ? "" : ". The machine was busy: that is not used");
+  const Status written = path.empty() || !plausible ? Status() : write_costs(path, key, costs);
+  if (!written) {
+    log::info(log::Subsystem::tuning, "{} They are measured again in every job.",
+              written.error().message);
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Communicator>> Communicator::connect(Process& process,
@@ -102,7 +138,9 @@ Status Communicator::join() {
                 .fd_server = {},
                 .plans = {settings.algorithm, settings.protocol, settings.chunk_bytes,
                           settings.channels, options_.plan_file},
-                .slots = settings.slots};
+                .slots = settings.slots,
+                .chooses_by_costs = settings.cost_file != "none",
+                .costs = known_costs(settings, options_)};
   if (options_.ranks == 1) {
     cards_.push_back(std::move(mine));
     make_collectives();
@@ -142,7 +180,8 @@ Status Communicator::join() {
     endpoint_->doorbell().ring();
   });
   // Nobody starts before everybody can be written to.
-  return control_->barrier(deadline_);
+  GYRE_TRY(control_->barrier(deadline_));
+  return learn_costs();
 }
 
 Status Communicator::read_cards() {
@@ -256,6 +295,41 @@ void Communicator::make_collectives() {
             "rank {} of {} on {}: {} ranks on {} CPUs, {} bytes of shared segment", options_.rank,
             options_.ranks, cards_[static_cast<std::size_t>(options_.rank)].host.host_name,
             options_.ranks, cpus, endpoint_ ? endpoint_->segment_bytes() : 0);
+}
+
+// Rank 0's costs hold on all ranks: known from an earlier job, or measured now and kept.
+Status Communicator::learn_costs() {
+  const Settings& settings = process_.settings();
+  const RankCard& first = cards_.front();
+  if (!first.chooses_by_costs || !chooses_by_costs(first.plans, options_.ranks)) {
+    return {};
+  }
+  std::optional<plan::LinkCosts> costs = first.costs;
+  if (!costs) {
+    const std::size_t cpus = cpus_of(cards_);
+    const auto measured =
+        measure_costs(*collectives_, process_.clock(), {.ranks = options_.ranks, .cpus = cpus});
+    if (!measured) {
+      return Unexpected(measured.error());
+    }
+    net::ByteWriter writer;
+    write_link_costs(writer, *measured);
+    const auto all = control_->all_gather(writer.take(), deadline_);
+    if (!all) {
+      return Unexpected(all.error());
+    }
+    net::ByteReader reader(all->front());
+    costs = read_link_costs(reader);
+    const bool plausible = are_plausible(*costs, {.ranks = options_.ranks, .cpus = cpus});
+    if (options_.rank == 0) {
+      keep_costs(settings, options_.ranks, *costs, plausible);
+    }
+    if (!plausible) {
+      costs.reset();
+    }
+  }
+  collectives_->set_costs(costs);
+  return {};
 }
 
 }  // namespace gyre::core

@@ -10,6 +10,7 @@
 #include "collectives/catalog.h"
 #include "collectives/chooser.h"
 #include "collectives/layout.h"
+#include "collectives/ranking.h"
 
 namespace gyre::core {
 namespace {
@@ -34,6 +35,7 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
   if (input.protocol == plan::Protocol::direct && !key.direct) {
     input.protocol.reset();  // the part of a call, or the call, that is not in mapped memory
   }
+  input.costs = context.costs;
   input.ranks_per_host = context.ranks;  // all ranks of a communicator are on one host so far
   if (context.ranks > plan::choice_limits.most_sources &&
       names_every_rank_in_a_step(input.algorithm)) {
@@ -101,6 +103,24 @@ Result<plan::Choice> choose(const PrepareContext& context, const Call& call,
     return Unexpected(changed.error());
   }
   return *changed ? plan::choose(call.collective, tuned) : choice;
+}
+
+// What the cost model expects of the best few, for the log; empty without it.
+std::string describe_candidates(plan::Collective collective, const plan::ChoiceInput& input) {
+  constexpr std::size_t most = 4;
+  if (!log::enabled(log::Level::info, log::Subsystem::tuning) || input.direct_possible) {
+    return {};
+  }
+  std::string text;
+  std::size_t named = 0;
+  for (const plan::Candidate& candidate : plan::rank_candidates(collective, input)) {
+    if (named++ == most) {
+      break;
+    }
+    text += fmt::format("{}{} {:.1f} us", text.empty() ? " (expected: " : ", ",
+                        plan::name_of(candidate.choice.algorithm), candidate.seconds * 1e6);
+  }
+  return text.empty() ? text : text + ")";
 }
 
 // What the ranks must agree on beside the call itself, in 32 bits.
@@ -202,8 +222,9 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
                           .slot_bytes = direct ? plan::unbounded_slot : choice.slot_bytes,
                           .channels = static_cast<std::uint64_t>(choice.channels)}),
       .combiner = engine::Combiner(reduction, context.ranks)});
-  log::info(log::Subsystem::tuning, "{}: {}, {} channels, chunks of {} bytes: {}", describe(call),
-            prepared->title, choice.channels, choice.slot_bytes, choice.reason);
+  log::info(log::Subsystem::tuning, "{}: {}, {} channels, chunks of {} bytes: {}{}", describe(call),
+            prepared->title, choice.channels, choice.slot_bytes, choice.reason,
+            describe_candidates(key.collective, input));
   return prepared;
 }
 

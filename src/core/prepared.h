@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/status.h"
@@ -74,6 +75,7 @@ struct PrepareContext {
   PlanSettings settings;
   const PlanBook* book = nullptr;  // of the user's plans; may be null
   Tuner tuner;
+  std::optional<plan::LinkCosts> costs;
 };
 
 // Chooses, builds and compiles. `reduction` is what key.op means on key.type; `common_op` its

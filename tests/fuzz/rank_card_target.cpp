@@ -7,7 +7,8 @@ namespace gyre::fuzz {
 void consume(net::ByteView bytes) {
   if (const auto card = core::parse_rank_card(bytes)) {
     const auto again = core::parse_rank_card(core::serialise(*card));
-    require(again.has_value() && again->host == card->host && again->plans == card->plans);
+    require(again.has_value() && again->host == card->host && again->plans == card->plans &&
+            again->chooses_by_costs == card->chooses_by_costs);
   }
 }
 

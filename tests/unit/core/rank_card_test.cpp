@@ -19,6 +19,7 @@ RankCard some_card() {
                 .channels = 3,
                 .plan_file = "plan.json"};
   card.slots = 5;
+  card.costs = {.exchange = 1e-6, .message = 2e-7, .per_byte = 3e-10, .per_byte_large = 4e-10};
   return card;
 }
 
@@ -30,6 +31,17 @@ TEST(RankCard, ParseUndoesSerialise) {
   EXPECT_EQ(parsed->fd_server, card.fd_server);
   EXPECT_EQ(parsed->plans, card.plans);
   EXPECT_EQ(parsed->slots, card.slots);
+  EXPECT_TRUE(parsed->chooses_by_costs);
+  EXPECT_EQ(parsed->costs, card.costs);
+}
+
+TEST(RankCard, CostsMayBeUnknownOrUnwanted) {
+  RankCard card = some_card();
+  card.costs.reset();
+  EXPECT_EQ(parse_rank_card(serialise(card))->costs, std::nullopt);
+  EXPECT_TRUE(parse_rank_card(serialise(card))->chooses_by_costs);
+  card.chooses_by_costs = false;
+  EXPECT_FALSE(parse_rank_card(serialise(card))->chooses_by_costs);
 }
 
 TEST(RankCard, ATruncatedOneIsRefused) {
