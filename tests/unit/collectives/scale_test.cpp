@@ -102,7 +102,7 @@ TEST(Scale, TreesStaySmall) {
       const Program all_reduce =
           program_of(recipe_for(Collective::all_reduce, Algorithm::tree, ranks), rank);
       EXPECT_LE(all_reduce.size(), 64U);
-      EXPECT_LE(peers_in(all_reduce).size(), 6U);
+      EXPECT_LE(peers_in(all_reduce).size(), 4U);
       for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
         const Program program = program_of(recipe_for(collective, Algorithm::tree, ranks), rank);
         EXPECT_LE(program.size(), 10U);
