@@ -5,8 +5,8 @@
 // Source: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full bandwidth broadcast,
 // reduction and scan", Parallel Computing 35(12), 2009.
 //
-// With n ranks and S bytes: 2 floor(log2 n) hops; about 2 S bytes sent and received by each rank, to
-// six peers at most, whatever n is. Each block is combined by subtrees, in the order of the tree's
+// With n ranks and S bytes: 2 floor(log2 n) hops; up to 2 S bytes sent and received by each rank, to
+// four peers at most, whatever n is. Each block is combined by subtrees, in the order of the tree's
 // members.
 //
 // A tile has four blocks for each tree, which follow one another through it: a rank sends up

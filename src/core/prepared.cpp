@@ -17,7 +17,7 @@ namespace {
 
 bool names_every_rank_in_a_step(std::optional<plan::Algorithm> algorithm) {
   return !algorithm || algorithm == plan::Algorithm::one_shot ||
-         algorithm == plan::Algorithm::two_shot || algorithm == plan::Algorithm::hierarchical;
+         algorithm == plan::Algorithm::two_shot;
 }
 
 plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
@@ -36,7 +36,8 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
     input.protocol.reset();  // the part of a call, or the call, that is not in mapped memory
   }
   input.costs = context.costs;
-  input.ranks_per_host = context.ranks;  // all ranks of a communicator are on one host so far
+  // All ranks of a communicator are on one host so far; a level of it is one step.
+  input.ranks_per_host = std::min(context.ranks, plan::choice_limits.most_sources);
   if (context.ranks > plan::choice_limits.most_sources &&
       names_every_rank_in_a_step(input.algorithm)) {
     input.algorithm = plan::Algorithm::ring;

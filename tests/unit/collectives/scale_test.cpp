@@ -84,15 +84,19 @@ TEST(Scale, RingsByRotation) {
 // Below 100 ms in a release build, of every algorithm.
 TEST(Scale, OneProgramOf4096Ranks) {
   constexpr int ranks = 4096;
+  double slowest = 0;
   for (const PlanCase& each : plan_cases()) {
     for (const int rank : {0, 1, 1365, 4095}) {
       const Recipe recipe = recipe_of(each, ranks, 1365);
       const Clock::time_point start = Clock::now();
       const Program program = program_of(recipe, rank);
-      EXPECT_LT(seconds_since(start), sanitized ? 10.0 : 1.0) << name_of_case(each);
+      const double seconds = seconds_since(start);
+      slowest = std::max(slowest, seconds);
+      EXPECT_LT(seconds, sanitized ? 10.0 : 1.0) << name_of_case(each);
       EXPECT_FALSE(program.empty());
     }
   }
+  RecordProperty("slowest", std::to_string(slowest));
 }
 
 // A tree's program does not grow with the number of ranks, and it has few peers.
@@ -102,7 +106,7 @@ TEST(Scale, TreesStaySmall) {
       const Program all_reduce =
           program_of(recipe_for(Collective::all_reduce, Algorithm::tree, ranks), rank);
       EXPECT_LE(all_reduce.size(), 64U);
-      EXPECT_LE(peers_in(all_reduce).size(), 6U);
+      EXPECT_LE(peers_in(all_reduce).size(), 4U);
       for (const Collective collective : {Collective::broadcast, Collective::reduce}) {
         const Program program = program_of(recipe_for(collective, Algorithm::tree, ranks), rank);
         EXPECT_LE(program.size(), 10U);
