@@ -231,7 +231,12 @@ std::optional<Options> parse_options(int argc, char** argv, const std::string& l
   Words words;
   const std::string what = collective ? std::string(traits_of(*collective).title) : "a collective";
   CLI::App app{"Times and checks " + what + " of " + library + ", as nccl-tests does"};
-  if (!collective) app.add_option("--collective", words.collective, "allreduce, allgather, ...");
+  if (!collective) {
+    app.add_option(
+        "--collective", words.collective,
+        "allreduce, reduce, reducescatter, allgather, broadcast, gather, scatter, alltoall, "
+        "alltoallv, sendrecv or barrier");
+  }
   add_sizes(app, options);
   add_work(app, options, words);
   add_timing(app, options, words);

@@ -81,7 +81,7 @@ class Sweep {
                     std::to_string(library_.size()) + ". -1 means all in turn.");
     }
     if (options_.place == Place::in_place && !collective_.has_in_place()) {
-      throw Failure(std::string(traits_.title) + " has no such form in place in " +
+      throw Failure(std::string(traits_.title) + " has no form in place, or not NCCL's, in " +
                     library_.version() + ": leave --place out.");
     }
   }
