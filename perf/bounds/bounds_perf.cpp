@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bounds_perf: what this machine can do, to hold AllReduce against. float32, sum, out of place.
+// bounds_perf: what this machine can do, to hold collectives against. float32, sum, out of place
+// (Broadcast: in place).
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -18,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
+  std::string collective = "allreduce";
   std::size_t min_bytes = 8;
   std::size_t max_bytes = std::size_t{64} << 20;
   double step_factor = 2;
@@ -32,6 +34,10 @@ struct Options {
 
 void describe(CLI::App& app, Options& options) {
   const CLI::AsSizeValue as_size{false};
+  app.add_option(
+      "--collective", options.collective,
+      "allreduce, reduce, reducescatter, allgather, broadcast, gather, scatter, alltoall, "
+      "sendrecv or barrier");
   app.add_option("-b,--minbytes", options.min_bytes, "Smallest size in bytes")->transform(as_size);
   app.add_option("-e,--maxbytes", options.max_bytes, "Largest size in bytes")->transform(as_size);
   app.add_option("-f,--stepfactor", options.step_factor, "Sizes grow by this factor")
@@ -53,7 +59,12 @@ void describe(CLI::App& app, Options& options) {
   app.add_option("-J,--output_file", options.output_file, "Also write JSON to this file");
 }
 
+Collective collective_of(const Options& options) {
+  return parse_collective(options.collective, options.ranks);
+}
+
 std::vector<std::size_t> sizes_of(const Options& options) {
+  if (collective_of(options) == Collective::barrier) return {0};
   if (!options.sizes.empty()) return options.sizes;
   std::vector<std::size_t> sizes;
   for (auto size = static_cast<double>(options.min_bytes);
@@ -80,8 +91,11 @@ Results measure_all(const Options& options) {
     return results;
   }
   // Processes before threads: a fork copies only the thread that calls it.
-  if (options.ranks == 2) results.floor = measure_staged_floor(results.sizes, options.rule);
-  results.ideal = measure_ideal(options.ranks, results.sizes, options.rule);
+  const Collective collective = collective_of(options);
+  if (collective == Collective::all_reduce && options.ranks == 2) {
+    results.floor = measure_staged_floor(results.sizes, options.rule);
+  }
+  results.ideal = measure_ideal(collective, options.ranks, results.sizes, options.rule);
   if (!options.no_copies) results.copies = measure_copy_rates(std::size_t{256} << 20);
   return results;
 }
@@ -95,6 +109,7 @@ Json best_json(const Best& best) {
 Json to_json(const Options& options, const Results& results) {
   Json json;
   json["program"] = "bounds_perf";
+  json["collective"] = title_of(collective_of(options));
   json["nranks"] = options.ranks;
   json["loops"] = best_loops().name;
   json["ping_pong_us"] = results.ping_pong_us;
@@ -115,7 +130,8 @@ Json to_json(const Options& options, const Results& results) {
 }
 
 void print_table(const Options& options, const Results& results) {
-  std::printf("# Bounds of AllReduce, float sum, %d ranks, loops: %s\n", options.ranks,
+  std::printf("# Bounds of %s, float sum, %d ranks, loops: %s\n",
+              std::string(title_of(collective_of(options))).c_str(), options.ranks,
               best_loops().name);
   std::printf("# Cache line from core to core: %.3f us one way\n#\n", results.ping_pong_us);
   std::printf("#%11s  %10s  %-20s  %10s  %s\n", "size (B)", "ideal (us)", "variant", "floor (us)",
@@ -151,7 +167,7 @@ void report(const Options& options, const Results& results) {
 }  // namespace bounds
 
 int main(int argc, char** argv) {
-  CLI::App app{"Measures what this machine can do, to hold AllReduce against"};
+  CLI::App app{"Measures what this machine can do, to hold collectives against"};
   bounds::Options options;
   bounds::describe(app, options);
   CLI11_PARSE(app, argc, argv);

@@ -19,11 +19,6 @@ std::size_t check_stride(std::size_t count) {
   return count <= 65536 ? 1 : 61;
 }
 
-// Small integers: sums are exact in any order.
-float input_value(int rank, std::size_t index) {
-  return static_cast<float>((index * 7 + static_cast<std::size_t>(rank) * 13) % 1021);
-}
-
 float* allocate(std::size_t count) {
   const std::size_t bytes = (count * sizeof(float) / page_bytes + 1) * page_bytes;
   void* const memory = std::aligned_alloc(page_bytes, bytes);
@@ -59,10 +54,14 @@ void UserBuffers::Free::operator()(float* memory) const {
   std::free(memory);
 }
 
-UserBuffers::UserBuffers(std::size_t count, int rank)
-    : count_(count), in_(allocate(count)), out_(allocate(count)) {
-  for (std::size_t i = 0; i < count; ++i) in_.get()[i] = input_value(rank, i);
-  std::fill_n(out_.get(), count, -1.0F);
+float input_value(int rank, std::size_t index) {
+  return static_cast<float>((index * 7 + static_cast<std::size_t>(rank) * 13) % 1021);
+}
+
+UserBuffers::UserBuffers(std::size_t in_count, std::size_t out_count, int rank)
+    : count_(out_count), in_(allocate(in_count)), out_(allocate(out_count)) {
+  for (std::size_t i = 0; i < in_count; ++i) in_.get()[i] = input_value(rank, i);
+  std::fill_n(out_.get(), out_count, -1.0F);
 }
 
 void UserBuffers::poison() {
@@ -70,11 +69,19 @@ void UserBuffers::poison() {
 }
 
 void UserBuffers::verify(int ranks, const std::string& what) const {
-  for (std::size_t i = 0; i < count_; i += check_stride(count_)) {
+  const auto sum = [ranks](std::size_t index) {
     float expected = 0;
-    for (int rank = 0; rank < ranks; ++rank) expected += input_value(rank, i);
-    if (out_.get()[i] != expected) {
-      throw std::runtime_error("the bound's own AllReduce is wrong: " + what + ", element " +
+    for (int rank = 0; rank < ranks; ++rank) expected += input_value(rank, index);
+    return expected;
+  };
+  verify(sum, what);
+}
+
+void UserBuffers::verify(const std::function<float(std::size_t)>& expected,
+                         const std::string& what) const {
+  for (std::size_t i = 0; i < count_; i += check_stride(count_)) {
+    if (out_.get()[i] != expected(i)) {
+      throw std::runtime_error("the bound's own collective is wrong: " + what + ", element " +
                                std::to_string(i));
     }
   }

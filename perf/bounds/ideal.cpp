@@ -1,41 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/bounds/ideal.h"
 
-#include <algorithm>
 #include <array>
 
+#include "perf/bounds/arena.h"
 #include "perf/bounds/loops.h"
 #include "perf/bounds/mail.h"
 
 namespace bounds {
 namespace {
-
-constexpr std::size_t line_elements = cache_line / sizeof(float);
-
-struct Slice {
-  std::size_t first;
-  std::size_t count;
-};
-
-// Whole cache lines, as even as they come.
-Slice slice_of(std::size_t count, int rank, int ranks) {
-  const std::size_t lines = (count + line_elements - 1) / line_elements;
-  const auto bound = [&](int r) {
-    const std::size_t line = lines * static_cast<std::size_t>(r) / static_cast<std::size_t>(ranks);
-    return std::min(line * line_elements, count);
-  };
-  return {bound(rank), bound(rank + 1) - bound(rank)};
-}
-
-// What all threads see.
-struct Arena {
-  explicit Arena(int ranks) : boxes(static_cast<std::size_t>(ranks)) {}
-  std::array<Flag, most_members> entered;
-  std::array<Flag, most_members> finished;
-  std::array<const float*, most_members> in{};
-  std::array<float*, most_members> out{};
-  std::vector<Mailbox> boxes;
-};
 
 class Member {
  public:
@@ -44,43 +17,28 @@ class Member {
         team_(team),
         count_(count),
         loops_(best_loops()),
+        doors_(arena, team),
         mail_(arena.boxes.data(), team) {}
 
   void by_mail() { mail_.all_reduce(arena_.in[rank()], arena_.out[rank()], count_); }
 
   // Everybody reduces everything into its own result.
   void one_shot(Store store) {
-    enter();
+    doors_.enter();
     reduce({0, count_}, &arena_.out[rank()], 1, store);
-    leave();
+    doors_.leave();
   }
 
   // Everybody reduces its slice into everybody's result.
   void two_shot(Store store) {
-    enter();
+    doors_.enter();
     reduce(slice_of(count_, team_.rank(), team_.size()), arena_.out.data(),
            static_cast<std::size_t>(team_.size()), store);
-    leave();
+    doors_.leave();
   }
 
  private:
   [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(team_.rank()); }
-
-  // The others' inputs may be read, and results written, once they have made the call...
-  void enter() {
-    ++epoch_;
-    meet(arena_.entered);
-  }
-  // ...and the call may return once nobody touches this member's buffers any more.
-  void leave() { meet(arena_.finished); }
-
-  void meet(std::array<Flag, most_members>& flags) {
-    // Release: this member's buffers and stores before its flag.
-    flags[rank()].value.store(epoch_, std::memory_order_release);
-    for (int other = 0; other < team_.size(); ++other) {
-      team_.waiter().until(flags[static_cast<std::size_t>(other)].value, epoch_);
-    }
-  }
 
   void reduce(Slice slice, float* const* to, std::size_t destinations, Store store) {
     const std::size_t at = slice.first;
@@ -102,8 +60,8 @@ class Member {
   Team& team_;
   std::size_t count_;
   const Loops& loops_;
+  Doors doors_;
   Mail mail_;
-  std::uint64_t epoch_ = 0;
 };
 
 std::vector<Variant> variants_of(Member& member, std::size_t bytes) {
@@ -144,11 +102,15 @@ Best measure_size(int ranks, std::size_t bytes, const ClockRule& rule) {
 
 }  // namespace
 
-std::vector<Best> measure_ideal(int ranks, const std::vector<std::size_t>& sizes,
-                                const ClockRule& rule) {
+std::vector<Best> measure_ideal(Collective collective, int ranks,
+                                const std::vector<std::size_t>& sizes, const ClockRule& rule) {
   std::vector<Best> results;
   results.reserve(sizes.size());
-  for (const std::size_t bytes : sizes) results.push_back(measure_size(ranks, bytes, rule));
+  for (const std::size_t bytes : sizes) {
+    results.push_back(collective == Collective::all_reduce
+                          ? measure_size(ranks, bytes, rule)
+                          : measure_moves(Problem(collective, ranks, bytes), rule));
+  }
   return results;
 }
 

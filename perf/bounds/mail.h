@@ -26,6 +26,14 @@ struct Mailbox {
   std::array<std::array<Line, most_lines>, 2> lines;
 };
 
+// Stamps `count` elements with `epoch`, in as many lines as they need; at least one.
+void write_mail(Line* line, const float* in, std::size_t count, std::uint64_t epoch);
+// Both wait for each line. `out` = the mail; `out` = `in` + the mail.
+void read_mail(float* out, const Line* line, std::size_t count, std::uint64_t epoch,
+               const Waiter& waiter);
+void add_mail(float* out, const float* in, const Line* line, std::size_t count, std::uint64_t epoch,
+              const Waiter& waiter);
+
 // One member's AllReduce by mail. Nothing is waited for but the mails themselves.
 class Mail {
  public:
@@ -33,8 +41,6 @@ class Mail {
   void all_reduce(const float* in, float* out, std::size_t count);
 
  private:
-  void send(const float* in, std::size_t count);
-  void receive_pair(const float* in, float* out, std::size_t count);
   void receive_all(const float* in, float* out, std::size_t count);
   [[nodiscard]] Line* lines_of(int rank) const { return boxes_[rank].lines[epoch_ % 2].data(); }
 

@@ -12,4 +12,14 @@ class Failure : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The library under test lacks the call, on every rank alike: nothing is broken, and the ranks end
+// together.
+class NotSupported : public Failure {
+ public:
+  using Failure::Failure;
+};
+
+// What the program then returns, so that whoever runs it can tell: automake's "skipped".
+inline constexpr int exit_not_supported = 77;
+
 }  // namespace perf

@@ -287,32 +287,61 @@ std::size_t wrong_floats(const InputKey& key, std::size_t first, std::size_t cou
   return wrong;
 }
 
+// Elements [first, first + count) of what `rank` hands in, count <= block_elements.
+void store_input(const InputKey& key, int rank, std::size_t first, std::size_t count,
+                 std::byte* to) {
+  if (is_integer(key.type)) {
+    IntegerBlock integers;
+    integer_inputs(key, rank, first, count, integers);
+    store_integers(key.type, integers, count, to);
+  } else {
+    FloatBlock floats;
+    float_inputs(key, rank, first, count, floats);
+    store_floats(key.type, floats, count, to);
+  }
+}
+
+std::size_t different_elements(const std::byte* a, const std::byte* b, std::size_t count,
+                               std::size_t bytes) {
+  if (std::memcmp(a, b, count * bytes) == 0) return 0;
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    different += std::memcmp(a + i * bytes, b + i * bytes, bytes) != 0 ? 1 : 0;
+  }
+  return different;
+}
+
 }  // namespace
 
 void fill_input(const InputKey& key, int rank, std::byte* to, std::size_t count) {
   const std::size_t bytes = size_of(key.type);
-  IntegerBlock integers;
-  FloatBlock floats;
-  for (std::size_t first = 0; first < count; first += block_elements) {
-    const std::size_t part = std::min(block_elements, count - first);
-    if (is_integer(key.type)) {
-      integer_inputs(key, rank, first, part, integers);
-      store_integers(key.type, integers, part, to + first * bytes);
-    } else {
-      float_inputs(key, rank, first, part, floats);
-      store_floats(key.type, floats, part, to + first * bytes);
-    }
+  for (std::size_t at = 0; at < count; at += block_elements) {
+    store_input(key, rank, at, std::min(block_elements, count - at), to + at * bytes);
   }
 }
 
-std::size_t count_wrong_results(const InputKey& key, const std::byte* result, std::size_t count) {
+std::size_t count_wrong_results(const InputKey& key, std::size_t first, const std::byte* result,
+                                std::size_t count) {
   const std::size_t bytes = size_of(key.type);
   std::size_t wrong = 0;
-  for (std::size_t first = 0; first < count; first += block_elements) {
-    const std::size_t part = std::min(block_elements, count - first);
-    const std::byte* from = result + first * bytes;
-    wrong += is_integer(key.type) ? wrong_integers(key, first, part, from)
-                                  : wrong_floats(key, first, part, from);
+  for (std::size_t at = 0; at < count; at += block_elements) {
+    const std::size_t part = std::min(block_elements, count - at);
+    const std::byte* from = result + at * bytes;
+    wrong += is_integer(key.type) ? wrong_integers(key, first + at, part, from)
+                                  : wrong_floats(key, first + at, part, from);
+  }
+  return wrong;
+}
+
+std::size_t count_wrong_copies(const InputKey& key, int source, std::size_t first,
+                               const std::byte* result, std::size_t count) {
+  const std::size_t bytes = size_of(key.type);
+  std::array<std::byte, block_elements * sizeof(double)> expected;
+  std::size_t wrong = 0;
+  for (std::size_t at = 0; at < count; at += block_elements) {
+    const std::size_t part = std::min(block_elements, count - at);
+    store_input(key, source, first + at, part, expected.data());
+    wrong += different_elements(expected.data(), result + at * bytes, part, bytes);
   }
   return wrong;
 }

@@ -21,12 +21,15 @@ struct InputKey {
   std::uint32_t iteration = 0;
 };
 
-// Writes rank `rank`'s contribution to elements [0, count).
+// Writes rank `rank`'s contribution, elements [0, count).
 void fill_input(const InputKey& key, int rank, std::byte* to, std::size_t count);
 
-// How many of [0, count) are not op over all ranks' contributions.
-[[nodiscard]] std::size_t count_wrong_results(const InputKey& key, const std::byte* result,
-                                              std::size_t count);
+// How many of `count` elements are not op over all ranks' contributions [first, first + count).
+[[nodiscard]] std::size_t count_wrong_results(const InputKey& key, std::size_t first,
+                                              const std::byte* result, std::size_t count);
+// How many of `count` elements are not rank `source`'s contribution [first, first + count).
+[[nodiscard]] std::size_t count_wrong_copies(const InputKey& key, int source, std::size_t first,
+                                             const std::byte* result, std::size_t count);
 
 // The factor of `rank` under mulsum.
 [[nodiscard]] constexpr int mulsum_factor(int rank) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the benchmark loop needs from the communication library under test, and from one of its
-// collectives. The same loop, clock and table thus serve Gyre and its peers.
+// What the benchmark loop needs from the communication library under test, and of its collectives.
+// The same loop, clock and table thus serve Gyre and its peers.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "perf/common/collective.h"
 #include "perf/common/element.h"
 
 namespace perf {
@@ -67,34 +68,31 @@ class Library {
 };
 
 struct Call {
-  const std::byte* send = nullptr;
+  std::byte* send = nullptr;  // written between calls only
   std::byte* receive = nullptr;
   std::size_t count = 0;  // elements, as the collective's own argument
   ElementType type = ElementType::float32;
   Operation op = Operation::sum;
   int root = 0;
+  const Sections* sections = nullptr;  // AllToAllV has it
 };
 
 // One collective of one library.
 class Collective {
  public:
-  Collective() = default;
+  explicit Collective(CollectiveKind kind) : kind_(kind) {}
   Collective(const Collective&) = delete;
   Collective& operator=(const Collective&) = delete;
   virtual ~Collective() = default;
 
-  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] CollectiveKind kind() const { return kind_; }
+  // Whether the library has NCCL's in-place form: see traits_of.
+  [[nodiscard]] virtual bool has_in_place() const { return traits_of(kind_).has_in_place; }
   // The hot loop: makes `call` `times` times.
   virtual void repeat(const Call& call, int times) = 0;
 
-  [[nodiscard]] virtual bool has_operation() const = 0;
-  [[nodiscard]] virtual bool has_root() const = 0;
-  // Bytes over the network per byte of algorithm bandwidth, as nccl-tests counts them.
-  [[nodiscard]] virtual double bus_factor(int ranks) const = 0;
-  virtual void fill(const Call& call, std::byte* send, int rank, int ranks,
-                    std::uint32_t iteration) const = 0;
-  [[nodiscard]] virtual std::size_t count_wrong(const Call& call, int rank, int ranks,
-                                                std::uint32_t iteration) const = 0;
+ private:
+  CollectiveKind kind_;
 };
 
 }  // namespace perf

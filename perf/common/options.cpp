@@ -13,6 +13,7 @@ namespace {
 
 // Values as they are written, before they are interpreted.
 struct Words {
+  std::string collective = "allreduce";
   std::string operations = "sum";
   std::string types = "float";
   std::string root = "0";
@@ -54,7 +55,7 @@ void add_work(CLI::App& app, Options& options, Words& words) {
   app.add_option("-d,--datatype", words.types,
                  "int8 uint8 int32 uint32 int64 uint64 half float double bfloat16 f8e4m3 f8e5m2, "
                  "a comma list, or all");
-  app.add_option("-r,--root", words.root, "Root rank, or all (collectives that have one)");
+  app.add_option("-r,--root", words.root, "Root rank; -1 or all: each in turn");
   app.add_option("-c,--check", options.checks, "Checked runs of each row; 0: none")
       ->check(CLI::NonNegativeNumber);
   app.add_option("-R,--local_register", words.buffers,
@@ -146,27 +147,25 @@ void note_ignored(const CLI::App& app, Options& options) {
   if (app.count("-z") > 0 && options.null_stream) {
     options.notes.emplace_back("-z has no effect without -y 0: the calls block anyway");
   }
+  const Traits& traits = traits_of(options.collective);
+  if (app.count("-o") > 0 && !traits.reduces) {
+    options.notes.push_back("-o has no effect: " + std::string(traits.title) + " reduces nothing");
+  }
+  if (app.count("-r") > 0 && !traits.has_root) {
+    options.notes.push_back("-r has no effect: " + std::string(traits.title) + " has no root");
+  }
 }
 
-void interpret(const CLI::App& app, const Words& words, Options& options) {
-  refuse_gpu_only(words);
-  options.operations = parse_operations(words.operations);
-  options.all_operations = words.operations == "all";
-  options.types = parse_types(words.types);
-  options.all_types = words.types == "all";
-  options.all_roots = words.root == "all";
-  if (!options.all_roots && !CLI::detail::lexical_cast(words.root, options.root)) {
-    throw Failure("-r takes a rank or \"all\", not \"" + words.root + "\".");
-  }
-  options.average = static_cast<Average>(words.average);
-  options.buffers = static_cast<Buffers>(words.buffers);
-  options.blocking = words.blocking != 0;
-  options.null_stream = words.null_stream != 0;
-  options.per_iteration = words.per_iteration != 0;
-  options.cpu_time = words.cpu_time != 0;
-  options.timestamps = words.timestamps != 0;
-  options.memory_report = words.memory_report != 0;
-  if (words.json) options.format = Format::json;
+// A barrier has one row.
+void leave_out_sizes(Options& options) {
+  options.min_bytes = 0;
+  options.max_bytes = 0;
+  options.listed_sizes.clear();
+  options.types.resize(1);
+}
+
+void interpret_sizes(Options& options) {
+  if (options.collective == CollectiveKind::barrier) leave_out_sizes(options);
   if (!options.listed_sizes.empty()) {
     const auto [least, most] =
         std::minmax_element(options.listed_sizes.begin(), options.listed_sizes.end());
@@ -180,6 +179,28 @@ void interpret(const CLI::App& app, const Words& words, Options& options) {
   if (options.step_factor != 0 && options.step_factor <= 1) {
     throw Failure("-f must be larger than 1, or the sizes would not grow.");
   }
+}
+
+void interpret(const CLI::App& app, const Words& words, Options& options) {
+  refuse_gpu_only(words);
+  options.operations = parse_operations(words.operations);
+  options.all_operations = words.operations == "all";
+  options.types = parse_types(words.types);
+  options.all_types = words.types == "all";
+  options.all_roots = words.root == "all" || words.root == "-1";
+  if (!options.all_roots && !CLI::detail::lexical_cast(words.root, options.root)) {
+    throw Failure("-r takes a rank, -1 or \"all\", not \"" + words.root + "\".");
+  }
+  options.average = static_cast<Average>(words.average);
+  options.buffers = static_cast<Buffers>(words.buffers);
+  options.blocking = words.blocking != 0;
+  options.null_stream = words.null_stream != 0;
+  options.per_iteration = words.per_iteration != 0;
+  options.cpu_time = words.cpu_time != 0;
+  options.timestamps = words.timestamps != 0;
+  options.memory_report = words.memory_report != 0;
+  if (words.json) options.format = Format::json;
+  interpret_sizes(options);
   if (options.per_iteration && options.skipped_samples >= options.iterations) {
     throw Failure("-K must be smaller than -n, or no sample would be left.");
   }
@@ -204,11 +225,18 @@ std::vector<std::size_t> Options::sizes(std::size_t element) const {
   return found;
 }
 
-std::optional<Options> parse_options(int argc, char** argv, const std::string& description,
-                                     int* exit_status) {
+std::optional<Options> parse_options(int argc, char** argv, const std::string& library,
+                                     std::optional<CollectiveKind> collective, int* exit_status) {
   Options options;
   Words words;
-  CLI::App app{description};
+  const std::string what = collective ? std::string(traits_of(*collective).title) : "a collective";
+  CLI::App app{"Times and checks " + what + " of " + library + ", as nccl-tests does"};
+  if (!collective) {
+    app.add_option(
+        "--collective", words.collective,
+        "allreduce, reduce, reducescatter, allgather, broadcast, gather, scatter, alltoall, "
+        "alltoallv, sendrecv or barrier");
+  }
   add_sizes(app, options);
   add_work(app, options, words);
   add_timing(app, options, words);
@@ -216,6 +244,7 @@ std::optional<Options> parse_options(int argc, char** argv, const std::string& d
   add_ranks(app, options, words);
   try {
     app.parse(argc, argv);
+    options.collective = collective ? *collective : parse_collective(words.collective);
     interpret(app, words, options);
   } catch (const CLI::ParseError& error) {
     *exit_status = app.exit(error);

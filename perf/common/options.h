@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "perf/common/collective.h"
 #include "perf/common/element.h"
 
 namespace perf {
@@ -18,6 +19,8 @@ enum class Format { nccl, osu, csv, json };
 enum class Binding { automatic, core, none };
 
 struct Options {
+  CollectiveKind collective = CollectiveKind::all_reduce;
+
   std::size_t min_bytes = std::size_t{32} << 20;
   std::size_t max_bytes = std::size_t{32} << 20;
   std::size_t step_bytes = std::size_t{1} << 20;
@@ -63,8 +66,9 @@ struct Options {
 };
 
 // Nothing when the program should end at once, with `exit_status` set (help, or a bad option, which
-// has been explained on stderr).
-std::optional<Options> parse_options(int argc, char** argv, const std::string& description,
-                                     int* exit_status);
+// has been explained on stderr). `collective` is what the program is for; without one the user
+// chooses.
+std::optional<Options> parse_options(int argc, char** argv, const std::string& library,
+                                     std::optional<CollectiveKind> collective, int* exit_status);
 
 }  // namespace perf

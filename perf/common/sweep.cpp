@@ -4,11 +4,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 
+#include "perf/common/barrier_check.h"
+#include "perf/common/expectation.h"
 #include "perf/common/failure.h"
 #include "perf/common/report.h"
 #include "perf/common/timing.h"
@@ -49,13 +52,15 @@ class Sweep {
       : options_(options),
         library_(library),
         collective_(collective),
-        send_(library.allocate(options.max_bytes + options.unalign)),
-        receive_(library.allocate(options.max_bytes + options.unalign)),
+        traits_(traits_of(collective.kind())),
+        send_(library.allocate(buffer_bytes(options))),
+        receive_(library.allocate(buffer_bytes(options))),
         progress_(library.rank() == 0) {
     if (library.rank() == 0) reports_ = make_reports(options);
   }
 
   int run() {
+    refuse_impossible();
     begin();
     for (int cycle = 0; options_.cycles == 0 || cycle < options_.cycles; ++cycle) {
       for (const ElementType type : options_.types) sweep_type(type);
@@ -65,12 +70,29 @@ class Sweep {
   }
 
  private:
+  static std::size_t buffer_bytes(const Options& options) {
+    return std::max<std::size_t>(options.max_bytes + options.unalign, 1);  // a barrier's: 0
+  }
+
+  void refuse_impossible() const {
+    if (traits_.has_root && !options_.all_roots &&
+        (options_.root < 0 || options_.root >= library_.size())) {
+      throw Failure("-r " + std::to_string(options_.root) + " is no rank: there are " +
+                    std::to_string(library_.size()) + ". -1 means all in turn.");
+    }
+    if (options_.place == Place::in_place && !collective_.has_in_place()) {
+      throw Failure(std::string(traits_.title) + " has no form in place, or not NCCL's, in " +
+                    library_.version() + ": leave --place out.");
+    }
+  }
+
   void begin() {
     RunInfo info;
-    info.program = std::string(collective_.name()) + "_perf";
+    info.program = std::string(traits_.name) + "_perf";
     info.library = library_.version();
     info.ranks = library_.rank_lines();
     info.options = &options_;
+    for (const RankLine& line : info.ranks) same_host_ &= line.host == info.ranks.front().host;
     for (const auto& report : reports_) report->begin(info);
   }
 
@@ -88,7 +110,7 @@ class Sweep {
   }
 
   void sweep_type(ElementType type) {
-    if (!collective_.has_operation()) return sweep_roots(type, std::nullopt);
+    if (!traits_.reduces) return sweep_roots(type, std::nullopt);
     for (const Operation op : options_.operations) {
       if (library_.supports(type, op)) {
         sweep_roots(type, op);
@@ -101,17 +123,19 @@ class Sweep {
   }
 
   void sweep_roots(ElementType type, std::optional<Operation> op) {
-    if (!collective_.has_root()) return sweep_sizes(type, op, -1);
+    if (!traits_.has_root) return sweep_sizes(type, op, -1);
     const int first = options_.all_roots ? 0 : options_.root;
     const int last = options_.all_roots ? library_.size() - 1 : options_.root;
     for (int root = first; root <= last; ++root) sweep_sizes(type, op, root);
   }
 
+  // The size is that of the larger buffer; counts are rounded down.
   void sweep_sizes(ElementType type, std::optional<Operation> op, int root) {
-    for (const std::size_t bytes : options_.sizes(size_of(type))) {
+    const std::size_t sections = sections_of(collective_.kind(), library_.size());
+    for (const std::size_t bytes : options_.sizes(size_of(type) * sections)) {
       Row row;
       row.bytes = bytes;
-      row.count = bytes / size_of(type);
+      row.count = bytes / size_of(type) / sections;
       row.type = type;
       row.op = op;
       row.root = root;
@@ -122,8 +146,12 @@ class Sweep {
 
   void measure(Row& row) {
     progress_.show(row);
+    if (collective_.kind() == CollectiveKind::alltoallv) {
+      sections_ = alltoallv_sections(library_.rank(), library_.size(), row.count);
+    }
     if (options_.place != Place::in_place) row.out_of_place = measure_side(row, false);
-    if (options_.place != Place::out_of_place) row.in_place = measure_side(row, true);
+    const bool in_place = options_.place != Place::out_of_place && collective_.has_in_place();
+    if (in_place) row.in_place = measure_side(row, true);
     row.timestamp = seconds_since_1970();
     row.plan = library_.plan();
     // Last, as the calls in it are collectives too and would hide the plan.
@@ -131,7 +159,8 @@ class Sweep {
     progress_.clear();
   }
 
-  Side measure_side(Row& row, bool in_place) {
+  // In place the shorter buffer is this rank's section of the longer one.
+  Call call_of(const Row& row, bool in_place) {
     Call call;
     call.receive = receive_->data() + options_.unalign;
     call.send = in_place ? call.receive : send_->data() + options_.unalign;
@@ -139,38 +168,50 @@ class Sweep {
     call.type = row.type;
     call.op = row.op.value_or(Operation::sum);
     call.root = row.root < 0 ? 0 : row.root;
+    call.sections = &sections_;
+    if (!in_place || traits_.send_sections == traits_.receive_sections) return call;
+    const auto rank = static_cast<std::size_t>(library_.rank());
+    (traits_.send_sections ? call.receive : call.send) += rank * row.count * size_of(row.type);
+    return call;
+  }
+
+  Side measure_side(Row& row, bool in_place) {
     // Zeros stay zeros however often they are reduced in place: no infinities, no denormals.
-    std::memset(const_cast<std::byte*>(call.send), 0, row.bytes);
+    std::memset((in_place ? receive_ : send_)->data() + options_.unalign, 0, row.bytes);
+    const Call call = call_of(row, in_place);
     const Timing timing = time_call(options_, library_, collective_, call);
     row.iterations = timing.iterations;
     Side side;
     side.time_us = timing.microseconds;
     side.samples = timing.samples;
     side.algorithm_bandwidth = static_cast<double>(row.bytes) / (timing.microseconds * 1e3);
-    side.bus_bandwidth = side.algorithm_bandwidth * collective_.bus_factor(library_.size());
-    if (options_.checks > 0) side.wrong = check(call, row.bytes);
+    side.bus_bandwidth = side.algorithm_bandwidth * bus_factor(collective_.kind(), library_.size());
+    if (options_.checks > 0) side.wrong = check(call);
     return side;
   }
 
   // Wrong values on this rank, over all checked runs.
-  double check(const Call& call, std::size_t bytes) {
+  std::optional<double> check(const Call& call) {
+    if (collective_.kind() == CollectiveKind::barrier) return check_barrier();
     double wrong = 0;
-    auto* const send = const_cast<std::byte*>(call.send);
     for (int i = 0; i < options_.checks; ++i) {
-      const std::uint32_t iteration = ++checked_runs_;
-      if (call.send != call.receive) poison_receive(call, bytes);
-      collective_.fill(call, send, library_.rank(), library_.size(), iteration);
+      const CheckedRun run{collective_.kind(), library_.rank(), library_.size(), ++checked_runs_};
+      prepare_buffers(run, call);
       collective_.repeat(call, 1);
       library_.wait_until_done();
-      wrong += static_cast<double>(
-          collective_.count_wrong(call, library_.rank(), library_.size(), iteration));
+      wrong += static_cast<double>(count_wrong(run, call));
     }
     return wrong;
   }
 
-  static void poison_receive(const Call& call, std::size_t bytes) {
-    constexpr int nobodys_result = 0xa5;
-    std::memset(call.receive, nobodys_result, bytes);
+  // Each rank is once the late one.
+  std::optional<double> check_barrier() {
+    if (!same_host_) return std::nullopt;
+    double wrong = 0;
+    for (int late = 0; late < library_.size() * options_.checks; ++late) {
+      wrong += left_too_early(library_, collective_, late % library_.size());
+    }
+    return wrong;
   }
 
   void add_wrong(Row& row) {
@@ -192,11 +233,14 @@ class Sweep {
   const Options& options_;
   Library& library_;
   Collective& collective_;
+  const Traits& traits_;
   std::unique_ptr<Memory> send_;
   std::unique_ptr<Memory> receive_;
   std::vector<std::unique_ptr<Report>> reports_;
   Progress progress_;
   Summary summary_;
+  Sections sections_;
+  bool same_host_ = true;
   double bandwidth_sum_ = 0;
   int sides_ = 0;
   std::uint32_t checked_runs_ = 0;

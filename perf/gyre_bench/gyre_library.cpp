@@ -72,6 +72,8 @@ void GyreLibrary::finish() {
 
 void GyreLibrary::fail(gyreResult_t result, const char* call) const {
   const std::string text = gyreGetLastError(communicator_);
+  if (result == gyreNotSupported)
+    throw NotSupported(std::string(call) + ": not supported: " + text);
   throw Failure("rank " + std::to_string(rank_) + ": " + call + ": " + gyreGetErrorString(result) +
                 ": " + text);
 }

@@ -53,9 +53,7 @@ class GyreLibrary : public Library {
   std::map<ElementType, gyreRedOp_t> mulsum_;
 };
 
-// What the main of each collective's program does: options, ranks, communicator, benchmark. The
-// collective is made once the communicator stands.
-using CollectiveFactory = std::unique_ptr<Collective> (*)(GyreLibrary&);
-int gyre_benchmark_main(int argc, char** argv, const char* description, CollectiveFactory factory);
+// What the main of each collective's program does: options, ranks, communicator, benchmark.
+int gyre_benchmark_main(int argc, char** argv, CollectiveKind kind);
 
 }  // namespace perf

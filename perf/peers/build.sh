@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Builds mpi_all_reduce_perf with the MPI whose mpicc is given, without CMake.
+# Builds mpi_perf with the MPI whose mpicc is given, without CMake.
 #
-#   perf/peers/build.sh MPICC OUTPUT      e.g. perf/peers/build.sh mpicc.mpich build/peers/mpich/bin/mpi_all_reduce_perf
+#   perf/peers/build.sh MPICC OUTPUT      e.g. perf/peers/build.sh mpicc.mpich build/peers/mpich/bin/mpi_perf
 set -eu
 if [ $# -ne 2 ]; then
   echo "usage: $0 MPICC OUTPUT" >&2

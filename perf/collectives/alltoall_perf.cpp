@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// alltoall_perf: Gyre's AllToAll, timed and checked.
+#include "perf/gyre_bench/gyre_library.h"
+
+int main(int argc, char** argv) {
+  return perf::gyre_benchmark_main(argc, argv, perf::CollectiveKind::alltoall);
+}
