@@ -155,12 +155,13 @@ typedef struct gyreConfig {
   int initTimeoutSeconds; /* all ranks must have joined by then; default GYRE_INIT_TIMEOUT */
   int timeoutSeconds; /* longest wait for a peer inside a call; 0: for ever; default GYRE_TIMEOUT */
   const char* commName; /* shown in messages; copied; NULL: none */
+  const char* planFile; /* plans of your own, as GYRE_PLAN_FILE; copied; NULL: that variable's */
 } gyreConfig_t;
 
 #define GYRE_CONFIG_INITIALIZER                                                      \
   {                                                                                  \
     sizeof(gyreConfig_t), GYRE_VERSION_CODE, GYRE_UNDEFINED_INT, GYRE_UNDEFINED_INT, \
-        GYRE_UNDEFINED_INT, NULL                                                     \
+        GYRE_UNDEFINED_INT, NULL, NULL                                               \
   }
 
 /* Makes an id and listens for its ranks in this process until all have joined or the process ends.

@@ -66,6 +66,9 @@ std::vector<SettingRow> make_table() {
        "Pieces that are in flight independently of each other. 0: chosen."},
       {"GYRE_SLOTS", NumberRow{&Settings::slots, Integer{0, 1024, ""}},
        "Slots for pieces per channel and peer; 1 counts as 2. 0: chosen."},
+      {"GYRE_PLAN_FILE", TextRow{&Settings::plan_file, AnyText{}},
+       "Files of plans of your own, separated by colons: calls that one is for run it "
+       "(docs/plan-files.md). Rank 0 reads them for all ranks."},
       {"GYRE_SPIN_US",
        NumberRow{&Settings::spin_us, Integer{-1, minute_in_microseconds, "microseconds"}},
        "How long a waiting rank polls before it yields its CPU. -1: chosen by CPUs and ranks."},

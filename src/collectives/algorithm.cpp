@@ -71,8 +71,15 @@ std::optional<Algorithm> parse_algorithm(std::string_view name) {
 }
 
 std::optional<Protocol> parse_protocol(std::string_view name) {
-  for (const Protocol protocol : {Protocol::flag_in_line, Protocol::staged, Protocol::direct}) {
+  for (const Protocol protocol : all_protocols) {
     if (name == name_of(protocol)) return protocol;
+  }
+  return std::nullopt;
+}
+
+std::optional<Collective> parse_collective(std::string_view name) {
+  for (const Collective collective : all_collectives) {
+    if (name == name_of(collective)) return collective;
   }
   return std::nullopt;
 }

@@ -43,6 +43,8 @@ struct Choice {
 [[nodiscard]] Result<Choice> choose_all_reduce(const ChoiceInput& input);
 // The same for any collective (chooser_sections.cpp).
 [[nodiscard]] Result<Choice> choose(Collective collective, const ChoiceInput& input);
+// How a plan that the user brought runs: channels and slots (chooser_given.cpp).
+[[nodiscard]] Choice choose_sizes(const Plan& plan, const ChoiceInput& input);
 
 // The limits of the choice and the sizes of slots, in one place to be tuned by measurement.
 struct ChoiceLimits {

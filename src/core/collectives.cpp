@@ -141,7 +141,8 @@ Result<Prepared*> Collectives::prepare(const PrepareKey& key) {
                                     .ranks = options_.ranks,
                                     .cpus = options_.cpus,
                                     .shape = options_.shape,
-                                    .settings = options_.plans},
+                                    .settings = options_.plans,
+                                    .book = options_.book},
                                    key, *reduction, Operations::common_number(op),
                                    Operations::same_on_all_ranks(op));
     if (!made) {

@@ -30,6 +30,7 @@ struct CollectivesOptions {
   int rank = 0;
   int ranks = 1;
   PlanSettings plans;
+  const PlanBook* book = nullptr;  // outlives the collectives; may be null
   transport::Shape shape;
   engine::WaitPolicy wait;
   std::int64_t timeout_s = 0;  // 0: for ever

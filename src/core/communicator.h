@@ -33,6 +33,7 @@ struct CommunicatorOptions {
   std::chrono::seconds init_timeout{120};
   std::int64_t timeout_s = 0;
   std::string name;
+  std::string plan_file;  // as GYRE_PLAN_FILE
 };
 
 class Communicator {
@@ -91,6 +92,7 @@ class Communicator {
   Status join();
   Status read_cards();
   Status check_one_host() const;
+  Status share_plans();
   Status open_shared_memory(const std::vector<std::string>& addresses);
   void make_collectives();
   void fail_everywhere(int culprit, const Error& error);
@@ -102,6 +104,7 @@ class Communicator {
   net::Deadline deadline_;  // of the connection phase
   std::shared_ptr<FailureState> failure_;
   std::vector<RankCard> cards_;
+  PlanBook book_;
   // Destroyed from the last to the first: nobody calls back into what is gone.
   std::unique_ptr<shm::Endpoint> endpoint_;
   std::unique_ptr<Collectives> collectives_;

@@ -98,11 +98,11 @@ Result<std::unique_ptr<Communicator>> Communicator::connect(Process& process,
 
 Status Communicator::join() {
   const Settings& settings = process_.settings();
-  RankCard mine{
-      .host = topology::read_host_identity(settings.host_id),
-      .fd_server = {},
-      .plans = {settings.algorithm, settings.protocol, settings.chunk_bytes, settings.channels},
-      .slots = settings.slots};
+  RankCard mine{.host = topology::read_host_identity(settings.host_id),
+                .fd_server = {},
+                .plans = {settings.algorithm, settings.protocol, settings.chunk_bytes,
+                          settings.channels, options_.plan_file},
+                .slots = settings.slots};
   if (options_.ranks == 1) {
     cards_.push_back(std::move(mine));
     make_collectives();
@@ -130,6 +130,7 @@ Status Communicator::join() {
   control_ = std::move(*control);
   GYRE_TRY(read_cards());
   GYRE_TRY(check_one_host());
+  GYRE_TRY(share_plans());
   std::vector<std::string> addresses;
   for (const RankCard& card : cards_) {
     addresses.push_back(card.fd_server);
@@ -154,8 +155,8 @@ Status Communicator::read_cards() {
   }
   if (cards_[static_cast<std::size_t>(options_.rank)].plans != cards_.front().plans) {
     log::warn(log::Subsystem::env,
-              "GYRE_ALGO, GYRE_PROTO, GYRE_CHUNK or GYRE_CHANNELS differ between rank 0 and rank "
-              "{}: the values of rank 0 are used on all ranks.",
+              "GYRE_ALGO, GYRE_PROTO, GYRE_CHUNK, GYRE_CHANNELS or GYRE_PLAN_FILE differ between "
+              "rank 0 and rank {}: the values of rank 0 are used on all ranks.",
               options_.rank);
   }
   return {};
@@ -173,6 +174,34 @@ Status Communicator::check_one_host() const {
                       topology::why_not_shared(mine.host, cards_[rank].host)));
     }
   }
+  return {};
+}
+
+// Rank 0 reads the user's plans and proves them right; the others run what it hands to them, and need
+// not have the files.
+Status Communicator::share_plans() {
+  const RankCard& first = cards_.front();
+  if (first.plans.plan_file.empty()) {
+    return {};
+  }
+  net::Bytes mine;
+  if (options_.rank == 0) {
+    auto plans = gather_user_plans(first.plans.plan_file, options_.ranks,
+                                   shape_for(options_.ranks, first.plans, first.slots));
+    if (!plans) {
+      return Unexpected(std::move(plans).error());
+    }
+    mine = std::move(*plans);
+  }
+  const auto all = control_->all_gather(mine, deadline_);
+  if (!all) {
+    return Unexpected(all.error());
+  }
+  auto book = parse_user_plans(all->front(), options_.rank);
+  if (!book) {
+    return Unexpected(std::move(book).error());
+  }
+  book_ = std::move(*book);
   return {};
 }
 
@@ -209,6 +238,7 @@ void Communicator::make_collectives() {
       CollectivesOptions{.rank = options_.rank,
                          .ranks = options_.ranks,
                          .plans = first.plans,
+                         .book = &book_,
                          .shape = shape_for(options_.ranks, first.plans, first.slots),
                          .wait = wait_policy(process_.settings(), cpus, options_.ranks),
                          .timeout_s = options_.timeout_s,

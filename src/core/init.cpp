@@ -62,6 +62,7 @@ Status connect_now(Process& process, const CommunicatorOptions& options, gyreCom
 
 CommunicatorOptions defaults_of(const Settings& settings) {
   CommunicatorOptions options;
+  options.plan_file = settings.plan_file;
   options.init_timeout = std::chrono::seconds(settings.init_timeout_s);
   options.timeout_s = settings.timeout_s;
   return options;
@@ -80,6 +81,9 @@ Result<CommunicatorOptions> options_from(const gyreConfig_t* given, Communicator
   }
   if (config->commName != nullptr) {
     defaults.name = config->commName;
+  }
+  if (config->planFile != nullptr) {
+    defaults.plan_file = config->planFile;
   }
   return defaults;
 }

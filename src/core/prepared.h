@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "collectives/geometry.h"
 #include "core/call.h"
+#include "core/plan_book.h"
 #include "engine/combiner.h"
 #include "engine/executor.h"
 
@@ -20,6 +21,7 @@ struct PlanSettings {
   std::string protocol;
   std::int64_t chunk_bytes = 0;
   std::int64_t channels = 0;
+  std::string plan_file;  // paths, separated by colons
   friend bool operator==(const PlanSettings&, const PlanSettings&) = default;
 };
 
@@ -68,6 +70,7 @@ struct PrepareContext {
   std::size_t cpus = 1;  // that the ranks of this host may use, together
   transport::Shape shape;
   PlanSettings settings;
+  const PlanBook* book = nullptr;  // of the user's plans; may be null
 };
 
 // Chooses, builds and compiles. `reduction` is what key.op means on key.type; `common_op` its

@@ -6,7 +6,7 @@
 namespace gyre::core {
 namespace {
 
-constexpr std::uint16_t card_version = 1;
+constexpr std::uint16_t card_version = 2;
 
 }  // namespace
 
@@ -19,6 +19,7 @@ net::Bytes serialise(const RankCard& card) {
   writer.text(card.plans.protocol);
   writer.u64(static_cast<std::uint64_t>(card.plans.chunk_bytes));
   writer.u64(static_cast<std::uint64_t>(card.plans.channels));
+  writer.text(card.plans.plan_file);
   writer.u64(static_cast<std::uint64_t>(card.slots));
   return writer.take();
 }
@@ -41,6 +42,7 @@ Result<RankCard> parse_rank_card(net::ByteView bytes) {
   card.plans.protocol = reader.text();
   card.plans.chunk_bytes = static_cast<std::int64_t>(reader.u64());
   card.plans.channels = static_cast<std::int64_t>(reader.u64());
+  card.plans.plan_file = reader.text();
   card.slots = static_cast<std::int64_t>(reader.u64());
   if (!reader.complete()) {
     return fail(Code::internal_error,

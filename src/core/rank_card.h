@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every rank learns of every other at init. Versioned and length-checked:
 //   u16 version | blob host identity | text address of the descriptor server |
-//   text algorithm | text protocol | u64 chunk bytes | u64 channels | u64 slots
+//   text algorithm | text protocol | u64 chunk bytes | u64 channels | text plan files |
+//   u64 slots
 #pragma once
 
 #include <string>

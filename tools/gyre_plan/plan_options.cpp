@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gyre_plan/plan_options.h"
+
+#include <map>
+#include <utility>
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "collectives/algorithm.h"
+#include "collectives/layout.h"
+#include "collectives/plan_json.h"
+
+namespace gyre::tool {
+namespace {
+
+// By the name that users write.
+template <typename Values>
+auto by_name(const Values& values) {
+  std::map<std::string, typename Values::value_type> names;
+  for (const auto value : values) names.emplace(plan::name_of(value), value);
+  return names;
+}
+
+template <typename Value, std::size_t count>
+std::vector<Value> listed(const Value (&values)[count]) {
+  return {std::begin(values), std::end(values)};
+}
+
+// Large enough for every plan, small enough for a computer.
+constexpr int most_ranks = 65536;
+
+}  // namespace
+
+void add_collective_options(CLI::App& command, PlanOptions& options) {
+  command.add_option("-c,--collective", options.collective, "Collective, e.g. AllReduce")
+      ->transform(CLI::CheckedTransformer(by_name(listed(plan::all_collectives)), CLI::ignore_case,
+                                          CLI::ignore_underscore))
+      ->default_str("AllReduce");
+  command.add_option("-n,--ranks", options.ranks, "Number of ranks")
+      ->check(CLI::Range(1, most_ranks))
+      ->capture_default_str();
+  command.add_option("--root", options.root, "Root, of collectives that have one")
+      ->check(CLI::Range(0, most_ranks - 1))
+      ->capture_default_str();
+}
+
+void add_plan_options(CLI::App& command, PlanOptions& options) {
+  add_collective_options(command, options);
+  command.add_option("-a,--algorithm", options.algorithm, "Algorithm, as in GYRE_ALGO")
+      ->transform(CLI::CheckedTransformer(by_name(listed(plan::all_algorithms)), CLI::ignore_case))
+      ->default_str("oneshot");
+  command.add_option("-p,--protocol", options.protocol, "Protocol, as in GYRE_PROTO")
+      ->transform(CLI::CheckedTransformer(by_name(listed(plan::all_protocols)), CLI::ignore_case))
+      ->default_str("staged");
+  command.add_option("-f,--file", options.file, "A plan as JSON, instead of one by name");
+}
+
+Result<plan::Plan> load_plan(const PlanOptions& options) {
+  if (!options.file.empty()) return plan::read_plan_file(options.file);
+  if (!plan::exists(options.collective, options.algorithm, options.protocol)) {
+    return fail(Code::invalid_argument,
+                fmt::format("{} has no algorithm {}/{}. `gyre-plan list` shows what there is.",
+                            plan::name_of(options.collective), plan::name_of(options.algorithm),
+                            plan::name_of(options.protocol)));
+  }
+  const bool rooted = plan::has_root(options.collective);
+  if (rooted && options.root >= options.ranks) {
+    return fail(Code::invalid_argument,
+                fmt::format("The root is {}: ranks are 0 to {}.", options.root, options.ranks - 1));
+  }
+  return plan::make_plan({options.collective, options.algorithm, options.protocol, options.ranks,
+                          rooted ? options.root : -1});
+}
+
+Result<plan::Plan> load_named_plan(const std::string& name, PlanOptions options) {
+  const auto slash = name.find('/');
+  const auto algorithm = plan::parse_algorithm(std::string_view(name).substr(0, slash));
+  if (!algorithm) {
+    options.file = name;
+    return load_plan(options);
+  }
+  options.algorithm = *algorithm;
+  if (slash != std::string::npos) {
+    const auto protocol = plan::parse_protocol(std::string_view(name).substr(slash + 1));
+    if (!protocol) {
+      return fail(Code::invalid_argument,
+                  fmt::format("{} names no protocol: there are inline, staged and direct.", name));
+    }
+    options.protocol = *protocol;
+  }
+  return load_plan(options);
+}
+
+void set_body(CLI::App& command, std::function<Status()> body) {
+  command.callback([body = std::move(body)] {
+    if (const Status status = body(); !status) {
+      fmt::print(stderr, "gyre-plan: {}\n", status.error().message);
+      throw CLI::RuntimeError(1);
+    }
+  });
+}
+
+}  // namespace gyre::tool
