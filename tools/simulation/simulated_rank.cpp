@@ -18,8 +18,7 @@ void find_peers(const plan::Program& program, std::vector<int>& peers) {
     }
   }
   std::ranges::sort(peers);
-  const auto repeated = std::ranges::unique(peers);
-  peers.erase(repeated.begin(), repeated.end());
+  peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
 }
 
 // The peers of the program, numbered by their place among the neighbours.
