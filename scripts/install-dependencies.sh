@@ -14,6 +14,7 @@ groups=(
   "needed: test frameworks, and the interpreter of checks on the source tree: libgtest-dev libgmock-dev librapidcheck-dev python3"
   "optional: launchers by PMIx, loaded at run time: libpmix2"
   "optional: MPI, for gyre::mpi and for comparisons: libopenmpi-dev openmpi-bin"
+  "optional: simulation of plans on networks that are not there: libsimgrid-dev"
   "optional: plots of benchmarks: gnuplot-nox"
   "optional: drawings of plans: graphviz"
   "optional: formatting, static analysis, second compiler: clang clang-format clang-tidy"

@@ -15,5 +15,8 @@ void add_verify_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_import_command(CLI::App& app);
+void add_estimate_command(CLI::App& app);
+void add_simulate_command(CLI::App& app);
+void add_export_command(CLI::App& app);
 
 }  // namespace gyre::tool

@@ -14,6 +14,9 @@ int main(int argc, char** argv) {
   gyre::tool::add_compare_command(app);
   gyre::tool::add_explain_command(app);
   gyre::tool::add_import_command(app);
+  gyre::tool::add_estimate_command(app);
+  gyre::tool::add_simulate_command(app);
+  gyre::tool::add_export_command(app);
   CLI11_PARSE(app, argc, argv);
   return 0;
 }

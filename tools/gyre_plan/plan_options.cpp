@@ -56,8 +56,7 @@ void add_plan_options(CLI::App& command, PlanOptions& options) {
   command.add_option("-f,--file", options.file, "A plan as JSON, instead of one by name");
 }
 
-Result<plan::Plan> load_plan(const PlanOptions& options) {
-  if (!options.file.empty()) return plan::read_plan_file(options.file);
+Result<plan::Recipe> recipe_of(const PlanOptions& options) {
   if (!plan::exists(options.collective, options.algorithm, options.protocol)) {
     return fail(Code::invalid_argument,
                 fmt::format("{} has no algorithm {}/{}. `gyre-plan list` shows what there is.",
@@ -69,8 +68,15 @@ Result<plan::Plan> load_plan(const PlanOptions& options) {
     return fail(Code::invalid_argument,
                 fmt::format("The root is {}: ranks are 0 to {}.", options.root, options.ranks - 1));
   }
-  return plan::make_plan({options.collective, options.algorithm, options.protocol, options.ranks,
-                          rooted ? options.root : -1});
+  return plan::Recipe{options.collective, options.algorithm, options.protocol, options.ranks,
+                      rooted ? options.root : -1};
+}
+
+Result<plan::Plan> load_plan(const PlanOptions& options) {
+  if (!options.file.empty()) return plan::read_plan_file(options.file);
+  const auto recipe = recipe_of(options);
+  if (!recipe) return Unexpected(recipe.error());
+  return plan::make_plan(*recipe);
 }
 
 Result<plan::Plan> load_named_plan(const std::string& name, PlanOptions options) {

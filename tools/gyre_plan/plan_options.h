@@ -27,6 +27,8 @@ struct PlanOptions {
 void add_collective_options(CLI::App& command, PlanOptions& options);
 void add_plan_options(CLI::App& command, PlanOptions& options);
 
+// What is in the catalog by that name.
+[[nodiscard]] Result<plan::Recipe> recipe_of(const PlanOptions& options);
 [[nodiscard]] Result<plan::Plan> load_plan(const PlanOptions& options);
 // Of one word: a file, or "ring" or "ring/direct", for which `options` says the rest.
 [[nodiscard]] Result<plan::Plan> load_named_plan(const std::string& name, PlanOptions options);
