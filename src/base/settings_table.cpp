@@ -69,6 +69,10 @@ std::vector<SettingRow> make_table() {
       {"GYRE_PLAN_FILE", TextRow{&Settings::plan_file, AnyText{}},
        "Files of plans of your own, separated by colons: calls that one is for run it "
        "(docs/plan-files.md). Rank 0 reads them for all ranks."},
+      {"GYRE_REPRODUCIBLE", NumberRow{&Settings::reproducible, Integer{0, 1, ""}},
+       "1: every reduction combines the contributions in the order of ranks, in one step, so that "
+       "results do not depend on algorithm, protocol, chunks or placement. An algorithm that does "
+       "otherwise is not chosen, and refused when forced."},
       {"GYRE_SPIN_US",
        NumberRow{&Settings::spin_us, Integer{-1, minute_in_microseconds, "microseconds"}},
        "How long a waiting rank polls before it yields its CPU. -1: chosen by CPUs and ranks."},

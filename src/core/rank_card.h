@@ -2,7 +2,7 @@
 // What every rank learns of every other at init. Versioned and length-checked:
 //   u16 version | blob host identity | text address of the descriptor server |
 //   text algorithm | text protocol | u64 chunk bytes | u64 channels | text plan files |
-//   u64 slots
+//   u64 reproducible | u64 slots
 #pragma once
 
 #include <string>

@@ -13,7 +13,12 @@ RankCard some_card() {
   RankCard card;
   card.host = topology::read_host_identity("some host");
   card.fd_server = "@gyre/1/2";
-  card.plans = {.algorithm = "ring", .protocol = "staged", .chunk_bytes = 65536, .channels = 3};
+  card.plans = {.algorithm = "ring",
+                .protocol = "staged",
+                .chunk_bytes = 65536,
+                .channels = 3,
+                .plan_file = "one.json:two.json",
+                .reproducible = true};
   card.slots = 5;
   return card;
 }
