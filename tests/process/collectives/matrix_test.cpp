@@ -152,7 +152,11 @@ std::uint64_t random_case(const Row& row, std::uint64_t seed) {
 }
 
 Jobs sampled_jobs() {
-  constexpr int sample_of_a_job = repetitions(12, 2);
+  // Many ranks on few processors take long.
+  const auto sample_of = [](const Row& environment) {
+    const int ranks = case_of(decode_row(random_case(environment, seed()))).ranks;
+    return ranks > 8 ? repetitions(3, 1) : ranks > 4 ? repetitions(6, 1) : repetitions(12, 2);
+  };
   // A process under a sanitizer takes a second to start.
   constexpr std::size_t every_row = under_sanitizer ? 5 : 1;
   Jobs jobs;
@@ -162,7 +166,8 @@ Jobs sampled_jobs() {
   }
   std::uint64_t draw = seed();
   for (auto& [environment, cases] : jobs) {
-    for (int i = 0; i < sample_of_a_job; ++i) cases.push_back(random_case(environment, ++draw));
+    for (int i = 0; i < sample_of(environment); ++i)
+      cases.push_back(random_case(environment, ++draw));
   }
   return jobs;
 }
