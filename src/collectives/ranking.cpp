@@ -18,8 +18,7 @@ bool may_run(Collective collective, Algorithm algorithm, const ChoiceInput& inpu
   if (!exists(collective, algorithm, Protocol::staged)) return false;
   // On one host this is two_shot with nothing around it.
   if (algorithm == Algorithm::hierarchical) return false;
-  return !input.keeps_order || !reduces(collective) || algorithm == Algorithm::one_shot ||
-         algorithm == Algorithm::two_shot;
+  return !(input.keeps_order || input.reproducible) || in_canonical_order(collective, algorithm);
 }
 
 double predict_choice(Collective collective, const Choice& choice, const ChoiceInput& input) {

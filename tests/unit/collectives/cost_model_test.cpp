@@ -119,9 +119,12 @@ TEST(Ranking, WhatIsForcedStaysForced) {
 TEST(Ranking, TheOrderOfRanksIsKept) {
   ChoiceInput ordered = question(24, 2000);
   ordered.costs = {.exchange = 0, .message = 1e-3, .per_byte = 0, .per_byte_large = 0};
-  ordered.keeps_order = true;
-  const Algorithm algorithm = choose(Collective::all_reduce, ordered)->algorithm;
-  EXPECT_TRUE(algorithm == Algorithm::one_shot || algorithm == Algorithm::two_shot);
+  for (bool ChoiceInput::*demand : {&ChoiceInput::keeps_order, &ChoiceInput::reproducible}) {
+    ordered.*demand = true;
+    const Algorithm algorithm = choose(Collective::all_reduce, ordered)->algorithm;
+    EXPECT_TRUE(algorithm == Algorithm::one_shot || algorithm == Algorithm::two_shot);
+    ordered.*demand = false;
+  }
 }
 
 }  // namespace
