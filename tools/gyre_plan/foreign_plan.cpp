@@ -5,7 +5,6 @@
 #include <array>
 #include <deque>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,6 +49,7 @@ class Merge {
     ForeignValue value;
   };
   using Pair = std::pair<int, int>;  // sender, receiver
+  using Queues = std::map<Pair, std::deque<InFlight>>;
 
   // The action that a thread is at; null at its end.
   [[nodiscard]] const ForeignAction* action_of(int rank, std::size_t thread) const {
@@ -97,33 +97,30 @@ class Merge {
       return at_barrier(rank, action.channel) == action.members ? "" : "it waits at a barrier";
     }
     if (action.kind == Kind::await) {
-      const auto found = signals_.find({action.peer, rank});
-      return oldest(found != signals_.end() && !found->second.empty()
-                        ? std::optional(found->second.front())
-                        : std::nullopt,
-                    action.peer, action.channel, "a signal");
+      return oldest(signals_, {action.peer, rank}, action.channel, "a signal");
     }
     for (const ForeignOperand& operand : action.from) {
       const auto* const message = std::get_if<ForeignMessage>(&operand);
-      if (message == nullptr) continue;
-      const auto found = messages_.find({message->peer, rank});
-      std::string why = oldest(found != messages_.end() && !found->second.empty()
-                                   ? std::optional(found->second.front().channel)
-                                   : std::nullopt,
-                               message->peer, message->channel, "a message");
+      std::string why = message == nullptr ? ""
+                                           : oldest(messages_, {message->peer, rank},
+                                                    message->channel, "a message");
       if (!why.empty()) return why;
     }
     return {};
   }
 
-  static std::string oldest(std::optional<int> channel, int peer, int wanted,
-                            std::string_view what) {
+  // Empty when the oldest in the queue came over the wanted channel.
+  static std::string oldest(const Queues& queues, Pair pair, int wanted, std::string_view what) {
+    const auto found = queues.find(pair);
+    if (found == queues.end() || found->second.empty()) {
+      return fmt::format("it waits for {} of rank {}", what, pair.first);
+    }
+    const int channel = found->second.front().channel;
     if (channel == wanted) return {};
-    if (!channel) return fmt::format("it waits for {} of rank {}", what, peer);
     return fmt::format(
         "it waits for {} of rank {} over channel {}, and the oldest that is there "
         "came over channel {}: in Gyre all that one rank sends another is one queue",
-        what, peer, wanted, *channel);
+        what, pair.first, wanted, channel);
   }
 
   [[nodiscard]] int at_barrier(int rank, int barrier) const {
@@ -145,7 +142,7 @@ class Merge {
         break;
       case Kind::signal:
         program.push_back(plan::build::signal(action.peer));
-        signals_[{rank, action.peer}].push_back(action.channel);
+        signals_[{rank, action.peer}].push_back({action.channel, {}});
         break;
       case Kind::await:
         program.push_back(plan::build::await(action.peer));
@@ -275,8 +272,8 @@ class Merge {
   plan::Plan& plan_;
   ForeignMemory memory_;
   std::vector<std::vector<std::size_t>> next_;  // by rank and thread: the next action
-  std::map<Pair, std::deque<InFlight>> messages_;
-  std::map<Pair, std::deque<int>> signals_;  // their channels
+  Queues messages_;
+  Queues signals_;  // without values
 };
 
 // The least number of slots with which the plan is right, and whether it may run in place.

@@ -23,16 +23,23 @@ struct RankCounts {
     if (step.peer >= 0) peers.insert(step.peer);
     messages += step.kind == StepKind::signal ? 1 : 0;
     for (const plan::Slice& slice : step.destinations) {
-      messages += slice.place == Place::peer_slot ? 1 : 0;
-      sent += slice.place == Place::peer_slot || slice.place == Place::peer_output ? 1 : 0;
-      if (slice.peer >= 0) peers.insert(slice.peer);
+      const bool put = slice.place == Place::peer_slot;
+      messages += put ? 1 : 0;
+      sent += put || is_of_peer(slice) ? 1 : 0;
+      note_peer(slice);
     }
     for (const plan::Slice& slice : step.sources) {
-      read_from_peers +=
-          slice.place == Place::peer_input || slice.place == Place::peer_output ? 1 : 0;
-      combined += step.sources.size() > 1 ? 1 : 0;
-      if (slice.peer >= 0) peers.insert(slice.peer);
+      read_from_peers += is_of_peer(slice) ? 1 : 0;
+      note_peer(slice);
     }
+    combined += step.sources.size() > 1 ? static_cast<std::int64_t>(step.sources.size()) : 0;
+  }
+
+  static bool is_of_peer(const plan::Slice& slice) {
+    return slice.place == Place::peer_input || slice.place == Place::peer_output;
+  }
+  void note_peer(const plan::Slice& slice) {
+    if (slice.peer >= 0) peers.insert(slice.peer);
   }
 };
 

@@ -36,8 +36,7 @@ struct Operation {
   std::string_view name;
   Shape shape;
 };
-// Names as in the executor's files. What is not here (pipelines, semaphores, switches) has no
-// equivalent.
+// As the executor names them. Others (pipelines, semaphores, switches) have no equivalent.
 constexpr Operation operations[] = {
     {"nop", Shape::nothing},      {"flush", Shape::nothing},      {"copy", Shape::copies},
     {"put", Shape::copies},       {"get", Shape::copies},         {"ppkt", Shape::copies},
@@ -243,17 +242,15 @@ class Reader : plan::FieldReader {
       }
       action.peer = peers[static_cast<std::size_t>(number)];
       action.channel = channel_between(type, number);
-      thread.push_back(std::move(action));
+      thread.push_back(action);
     }
     return true;
   }
-
   // The k-th channel of a type from here to a peer is the k-th from there to here.
   int channel_between(const std::string& type, int number) {
     const std::vector<int>& peers = channels_[type];
-    const auto end = peers.begin() + number;
-    const auto before = std::count(peers.begin(), end, *end);
-    return static_cast<int>(before) * 2 + (type == "port" ? 1 : 0);
+    const auto here = peers.begin() + number;
+    return static_cast<int>(std::count(peers.begin(), here, *here)) * 2 + (type == "port" ? 1 : 0);
   }
 
   bool add_barrier(const Where& where, const Json& object, std::vector<ForeignAction>& thread) {
@@ -266,6 +263,21 @@ class Reader : plan::FieldReader {
     return true;
   }
 
+  struct Range {
+    ForeignChunk first;
+    int size = 0;
+  };
+  struct Move {
+    std::vector<Range> from, to;
+  };
+
+  ForeignAction action_of(const Move& move, int chunk) {
+    ForeignAction action = new_action(Kind::move);
+    for (const Range& range : move.from) action.from.emplace_back(chunk_of(range, chunk));
+    for (const Range& range : move.to) action.to.push_back(destination(range, chunk));
+    return action;
+  }
+
   // One action for each chunk of the operands, and in a copy for each pair of operands.
   bool add_moves(const Where& where, const Json& object, bool combines,
                  std::vector<ForeignAction>& thread) {
@@ -275,30 +287,20 @@ class Reader : plan::FieldReader {
         !read_ranges(where, object, "dst_buff", destinations)) {
       return false;
     }
+    std::vector<Move> moves;
     const bool in_pairs = !combines && sources.size() == destinations.size();
-    if (!combines && !in_pairs && sources.size() != 1) {
-      return refuse(where,
-                    fmt::format("it copies {} ranges to {}.", sources.size(), destinations.size()));
+    for (std::size_t i = 0; in_pairs && i < sources.size(); ++i) {
+      moves.push_back({{sources[i]}, {destinations[i]}});
+    }
+    if (!in_pairs) moves.push_back({sources, destinations});
+    if (!in_pairs && !combines && sources.size() != 1) {
+      return refuse(where, "its sources and destinations do not pair up.");
     }
     for (int chunk = 0; chunk < sources.front().size; ++chunk) {
-      for (std::size_t pair = 0; pair < (in_pairs ? sources.size() : 1); ++pair) {
-        ForeignAction action = new_action(Kind::move);
-        for (std::size_t i = 0; i < sources.size(); ++i) {
-          if (!in_pairs || i == pair) action.from.emplace_back(chunk_of(sources[i], chunk));
-        }
-        for (std::size_t i = 0; i < destinations.size(); ++i) {
-          if (!in_pairs || i == pair) action.to.push_back(destination(destinations[i], chunk));
-        }
-        thread.push_back(std::move(action));
-      }
+      for (const Move& move : moves) thread.push_back(action_of(move, chunk));
     }
     return true;
   }
-
-  struct Range {
-    ForeignChunk first;
-    int size = 0;
-  };
 
   bool read_ranges(const Where& operation, const Json& object, std::string_view key,
                    std::vector<Range>& ranges) {
@@ -371,7 +373,6 @@ class Reader : plan::FieldReader {
     const auto filled = filled_by_.find({chunk->rank, chunk->index});
     if (filled != filled_by_.end()) operand = ForeignMessage{filled->second, chunk->index};
   }
-
   [[nodiscard]] std::int64_t last_rank() const {
     return static_cast<std::int64_t>(plan_.ranks.size()) - 1;
   }
