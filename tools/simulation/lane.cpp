@@ -35,6 +35,7 @@ std::byte* Lane::slot_to_fill(int channel) {
     ++to.credited;
   }
   if (to.sent - to.credited == to.slots) {
+    to.is_missed = true;
     if (!to.credits.empty()) {
       sender_.doorbell->expect(to.credits.front());
     }
@@ -94,7 +95,10 @@ void Lane::release(int channel) {
   from.unreleased.pop_front();
   // Whoever sends small messages or signals needs no credit.
   from.credits.push_back(channel < inline_channel() ? now() + latency_ : now());
-  sender_.doorbell->ring();
+  if (from.is_missed) {
+    from.is_missed = false;
+    sender_.doorbell->ring();
+  }
 }
 
 void Lane::carry() {

@@ -73,6 +73,7 @@ class Lane {
     std::deque<double> credits;      // when the sender will know of released slots
     std::uint64_t sent = 0;
     std::uint64_t credited = 0;
+    bool is_missed = false;  // the sender has looked for a free slot in vain
   };
   struct Parcel {
     Message* message;  // stays where it is: a deque's element
