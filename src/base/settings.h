@@ -38,6 +38,7 @@ struct Settings {
   std::int64_t slots = 0;             // GYRE_SLOTS: slots per channel and peer; 0: chosen
   std::string cost_file;              // GYRE_COST_FILE
   std::string plan_file;              // GYRE_PLAN_FILE: paths, separated by colons
+  std::int64_t reproducible = 0;      // GYRE_REPRODUCIBLE: 1: reductions in the order of ranks
   std::int64_t spin_us = -1;          // GYRE_SPIN_US: -1: chosen by allowed CPUs and local ranks
   std::int64_t yield_us = -1;         // GYRE_YIELD_US: likewise, before sleeping
   std::string simd;                   // GYRE_SIMD: "", or "scalar" to force the scalar kernels

@@ -75,6 +75,10 @@ std::vector<SettingRow> make_table() {
        "File that keeps what links between ranks cost, which is measured once for each shape of "
        "machine and job. `none`: nothing is measured, rules alone choose. Empty: "
        "`gyre/costs.json` in the user's cache."},
+      {"GYRE_REPRODUCIBLE", NumberRow{&Settings::reproducible, Integer{0, 1, ""}},
+       "1: every reduction combines the contributions in the order of ranks, in one step, so that "
+       "results do not depend on algorithm, protocol, chunks or placement. An algorithm that does "
+       "otherwise is not chosen, and refused when forced."},
       {"GYRE_SPIN_US",
        NumberRow{&Settings::spin_us, Integer{-1, minute_in_microseconds, "microseconds"}},
        "How long a waiting rank polls before it yields its CPU. -1: chosen by CPUs and ranks."},

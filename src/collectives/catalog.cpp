@@ -111,6 +111,11 @@ bool exists(Collective collective, Algorithm algorithm, Protocol protocol) {
   return protocol == Protocol::staged || entry->symmetric;
 }
 
+bool in_canonical_order(Collective collective, Algorithm algorithm) {
+  if (!reduces(collective)) return true;
+  return algorithm == Algorithm::one_shot || algorithm == Algorithm::two_shot;
+}
+
 std::vector<Recipe> recipes(Collective collective, int ranks, int root) {
   std::vector<Recipe> all;
   for (const Algorithm algorithm : all_algorithms) {

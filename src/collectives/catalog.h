@@ -23,6 +23,9 @@ struct Recipe {
 };
 
 [[nodiscard]] bool exists(Collective collective, Algorithm algorithm, Protocol protocol);
+// Whether the plans have the canonical order of reduction for every number of ranks: what
+// GYRE_REPRODUCIBLE admits. A test holds this against has_canonical_order (verifier.h).
+[[nodiscard]] bool in_canonical_order(Collective collective, Algorithm algorithm);
 // All recipes of a collective, for `ranks` ranks.
 [[nodiscard]] std::vector<Recipe> recipes(Collective collective, int ranks, int root = 0);
 

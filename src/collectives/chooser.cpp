@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "collectives/all_reduce.h"
+#include "collectives/catalog.h"
 #include "collectives/geometry.h"
 #include "collectives/layout.h"
 
@@ -41,6 +42,12 @@ bool few_for_two_shot(const ChoiceInput& input) {
           input.bytes <= choice_limits.two_shot_bytes);
 }
 
+// Whether the order in which the algorithm combines will do.
+bool order_will_do(Algorithm algorithm, const ChoiceInput& input) {
+  return (!input.keeps_order || keeps_order(algorithm)) &&
+         (!input.reproducible || in_canonical_order(Collective::all_reduce, algorithm));
+}
+
 // What is best, nothing being forced.
 Pair best(const ChoiceInput& input) {
   if (is_small(input)) {
@@ -55,7 +62,7 @@ Pair best(const ChoiceInput& input) {
   if (few_for_two_shot(input)) {
     return {Algorithm::two_shot, Protocol::staged, "few ranks: two exchanges beat a ring"};
   }
-  if (input.keeps_order) {
+  if (!order_will_do(Algorithm::ring, input)) {
     return {Algorithm::two_shot, Protocol::staged, "a ring does not keep the order of ranks"};
   }
   return {Algorithm::ring, Protocol::staged, "many ranks: a ring has one peer each way"};
@@ -66,7 +73,8 @@ Algorithm algorithm_for(Protocol protocol, const ChoiceInput& input) {
   if (protocol == Protocol::flag_in_line) return Algorithm::one_shot;
   if (protocol == Protocol::direct) return Algorithm::two_shot;
   if (is_small(input) || exchanges_inputs(input)) return Algorithm::one_shot;
-  return input.keeps_order || few_for_two_shot(input) ? Algorithm::two_shot : Algorithm::ring;
+  const bool two_shot = few_for_two_shot(input) || !order_will_do(Algorithm::ring, input);
+  return two_shot ? Algorithm::two_shot : Algorithm::ring;
 }
 
 // The best protocol for an algorithm that is forced.
@@ -152,12 +160,27 @@ bool direct_pays(Collective collective, int ranks, std::uint64_t bytes) {
   return bytes > (ranks == 2 ? choice_limits.inline_bytes : choice_limits.direct_bytes);
 }
 
+Unexpected refuse_order(Collective collective, Algorithm algorithm) {
+  std::string admitted;
+  for (const Algorithm other : all_algorithms) {
+    if (exists(collective, other, Protocol::staged) && in_canonical_order(collective, other)) {
+      admitted += fmt::format("{}{}", admitted.empty() ? "" : ", ", name_of(other));
+    }
+  }
+  return fail(Code::invalid_usage,
+              fmt::format("GYRE_ALGO asks for {}, which GYRE_REPRODUCIBLE=1 does not admit for {}: "
+                          "it does not combine the contributions in the order of ranks. Admitted: "
+                          "{}. Leave one of the two unset.",
+                          name_of(algorithm), name_of(collective), admitted));
+}
+
 Result<Choice> choose_all_reduce(const ChoiceInput& input) {
   if (input.ranks == 1) {
     return Choice{Algorithm::one_shot, Protocol::direct, 1, unbounded_slot, "one rank: a copy"};
   }
   const Pair pair = chosen(input);
-  if (input.keeps_order && !keeps_order(pair.algorithm)) {
+  if (!order_will_do(pair.algorithm, input)) {
+    if (input.reproducible) return refuse_order(Collective::all_reduce, pair.algorithm);
     ChoiceInput in_order = input;
     in_order.algorithm = Algorithm::two_shot;
     return choose_all_reduce(in_order);

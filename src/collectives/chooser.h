@@ -21,6 +21,7 @@ struct ChoiceInput {
   bool direct_possible = false;  // every rank can map every other rank's input and output
   bool in_place = false;         // on any rank
   bool keeps_order = false;      // contributions combine in the order of ranks
+  bool reproducible = false;     // GYRE_REPRODUCIBLE: in the canonical order (verifier.h)
 
   // Forced by the user; nothing or 0: chosen.
   std::optional<Algorithm> algorithm = {};  // GYRE_ALGO
@@ -41,6 +42,9 @@ struct Choice {
 
 // Whether to look for mapped buffers at all. `bytes` as in ChoiceInput.
 [[nodiscard]] bool direct_pays(Collective collective, int ranks, std::uint64_t bytes);
+
+// What is said where an algorithm is forced that GYRE_REPRODUCIBLE does not admit.
+[[nodiscard]] Unexpected refuse_order(Collective collective, Algorithm algorithm);
 
 // A pure function. Fails only for a forced combination that cannot run.
 [[nodiscard]] Result<Choice> choose_all_reduce(const ChoiceInput& input);

@@ -50,18 +50,29 @@ Pick pick(Collective collective, const ChoiceInput& input) {
   return {Algorithm::ring, "many ranks: a ring has one peer each way"};
 }
 
-Pick pick_or_obey(Collective collective, const ChoiceInput& input) {
-  if (input.keeps_order && reduces(collective)) {
-    return {Algorithm::one_shot, "contributions combine in the order of ranks"};
-  }
+// Whether the order in which the algorithm combines will do.
+bool order_will_do(Collective collective, Algorithm algorithm, const ChoiceInput& input) {
+  return !(input.keeps_order || input.reproducible) || in_canonical_order(collective, algorithm);
+}
+
+Result<Pick> pick_or_obey(Collective collective, const ChoiceInput& input) {
   // What is forced is forced on the collectives that have it.
   const bool too_many =
       reduces(collective) && input.ranks > choice_limits.most_sources &&
       (input.algorithm == Algorithm::one_shot || input.algorithm == Algorithm::two_shot);
   if (input.algorithm && !too_many && exists(collective, *input.algorithm, Protocol::staged)) {
-    return {*input.algorithm, "the algorithm is forced"};
+    if (order_will_do(collective, *input.algorithm, input)) {
+      return Pick{*input.algorithm, "the algorithm is forced"};
+    }
+    if (input.reproducible) return refuse_order(collective, *input.algorithm);
   }
-  return pick(collective, input);
+  const Pick picked = pick(collective, input);
+  if (input.protocol == Protocol::flag_in_line &&
+      exists(collective, Algorithm::one_shot, Protocol::flag_in_line)) {
+    return Pick{Algorithm::one_shot, "the protocol is forced"};
+  }
+  if (order_will_do(collective, picked.algorithm, input)) return picked;
+  return Pick{Algorithm::one_shot, "contributions combine in the order of ranks"};
 }
 
 Protocol protocol_for(Collective collective, Algorithm algorithm, const ChoiceInput& input) {
@@ -97,6 +108,7 @@ std::optional<Choice> choose_direct(Collective collective, const ChoiceInput& in
     const bool forced_away = input.algorithm && *input.algorithm != algorithm &&
                              exists(collective, *input.algorithm, Protocol::staged);
     if (forced_away || !exists(collective, algorithm, Protocol::direct)) continue;
+    if (!order_will_do(collective, algorithm, input)) continue;
     const Recipe recipe{collective, algorithm, Protocol::direct, input.ranks, 0};
     if (input.in_place && !describe(recipe).in_place_safe) continue;
     return Choice{algorithm, Protocol::direct, 1, unbounded_slot,
@@ -123,9 +135,10 @@ Result<Choice> choose(Collective collective, const ChoiceInput& input) {
 Result<Choice> choose_by_rules(Collective collective, const ChoiceInput& input) {
   if (collective == Collective::all_reduce) return choose_for_all_reduce(input);
   if (const auto direct = choose_direct(collective, input)) return *direct;
-  const Pick picked = pick_or_obey(collective, input);
-  Choice choice{picked.algorithm, protocol_for(collective, picked.algorithm, input), 1, 0,
-                picked.reason};
+  const Result<Pick> picked = pick_or_obey(collective, input);
+  if (!picked) return Unexpected(picked.error());
+  Choice choice{picked->algorithm, protocol_for(collective, picked->algorithm, input), 1, 0,
+                picked->reason};
   size_slots(input, choice);
   return choice;
 }

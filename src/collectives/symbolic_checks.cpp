@@ -132,6 +132,18 @@ std::string SymbolicRun::check_result(ValueId value, int tile, const Wanted& wan
   return {};
 }
 
+// All ranks have the same results, so one rank that has a block tells for all.
+bool SymbolicRun::has_canonical_results() const {
+  for (int block = 0; block < plan_.blocks; ++block) {
+    int rank = 0;
+    while (rank < plan_.ranks && !goal_.wanted(rank, block)) ++rank;
+    for (int tile = 0; rank < plan_.ranks && tile < tiles_; ++tile) {
+      if (!values_.is_canonical(outputs_[output_index(rank, tile, block)])) return false;
+    }
+  }
+  return true;
+}
+
 Status SymbolicRun::check_in_place() const {
   const bool safe = in_place_fault_.empty();
   if (safe == plan_.in_place_safe) return {};

@@ -29,6 +29,8 @@ class SymbolicRun {
   Status check_leftovers() const;
   Status check_ends() const;
   Status check_results() const;
+  // After check_results: whether every result is canonical (ValueTable), in every tile.
+  [[nodiscard]] bool has_canonical_results() const;
   // Whether Plan::in_place_safe says what the run has shown.
   Status check_in_place() const;
 

@@ -111,6 +111,18 @@ std::vector<int> ValueTable::contributors(ValueId value) const {
   return ranks;
 }
 
+bool ValueTable::is_canonical(ValueId value) const {
+  if (value == undefined_value || !is_completed(value)) return false;
+  const ValueId completed = operands(node(value))[0];
+  if (is_leaf(completed)) return ranks_ == 1;
+  const auto combined = operands(node(completed));
+  for (std::size_t rank = 0; rank < combined.size(); ++rank) {
+    if (!is_leaf(combined[rank]) || leaf(combined[rank]).rank != static_cast<int>(rank))
+      return false;
+  }
+  return static_cast<std::int64_t>(combined.size()) == ranks_;
+}
+
 std::string ValueTable::why_incomplete(ValueId value) const {
   const Leaf some = leaf(a_leaf_of(value));
   return compare(value, some.tile, {some.block, 0, static_cast<int>(ranks_)});

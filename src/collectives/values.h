@@ -40,6 +40,8 @@ class ValueTable {
   // Empty if the value is exactly what is wanted, else what is missing or too much. Costs as much
   // as there are contributions, at most wanted.count + 1.
   [[nodiscard]] std::string compare(ValueId value, int tile, const Wanted& wanted) const;
+  // A completed value that is one combination of all contributions, in the order of ranks.
+  [[nodiscard]] bool is_canonical(ValueId value) const;
 
  private:
   enum class Kind : std::uint8_t { combination, completion };

@@ -22,6 +22,11 @@ Status check_execution(SymbolicRun& run) {
 }  // namespace
 
 Status verify(const Plan& plan, const VerifyOptions& options) {
+  const Result<bool> order = has_canonical_order(plan, options);
+  return order ? Status() : Unexpected(order.error());
+}
+
+Result<bool> has_canonical_order(const Plan& plan, const VerifyOptions& options) {
   if (options.tiles < 1 || options.slots < 0) {
     return fail(Code::invalid_argument,
                 fmt::format("A plan cannot be verified with {} tiles and {} slots.", options.tiles,
@@ -31,7 +36,8 @@ Status verify(const Plan& plan, const VerifyOptions& options) {
   if (!goal) return Unexpected(goal.error());
   GYRE_TRY(check_structure(plan, *goal));
   SymbolicRun run(plan, *goal, options.tiles, options.slots == 0 ? plan.slots : options.slots);
-  return check_execution(run);
+  GYRE_TRY(check_execution(run));
+  return !goal->reduces || run.has_canonical_results();
 }
 
 }  // namespace gyre::plan

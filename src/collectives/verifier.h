@@ -24,4 +24,10 @@ struct VerifyOptions {
 // docs/plans.md says why one execution decides for all.
 [[nodiscard]] Status verify(const Plan& plan, const VerifyOptions& options = {});
 
+// The same checks, and then whether the plan has the canonical order: each block of a result is one
+// combination of all contributions, in the order of ranks 0, 1, ..., n-1. Two plans that have it give
+// the same bits, however they cut and move the data: the same operands meet in the same order and are
+// rounded in the same places. Plans that do not reduce have it: they move bytes.
+[[nodiscard]] Result<bool> has_canonical_order(const Plan& plan, const VerifyOptions& options = {});
+
 }  // namespace gyre::plan

@@ -137,7 +137,7 @@ Status Communicator::join() {
   RankCard mine{.host = topology::read_host_identity(settings.host_id),
                 .fd_server = {},
                 .plans = {settings.algorithm, settings.protocol, settings.chunk_bytes,
-                          settings.channels, options_.plan_file},
+                          settings.channels, options_.plan_file, settings.reproducible != 0},
                 .slots = settings.slots,
                 .chooses_by_costs = settings.cost_file != "none",
                 .costs = known_costs(settings, options_)};
@@ -194,8 +194,9 @@ Status Communicator::read_cards() {
   }
   if (cards_[static_cast<std::size_t>(options_.rank)].plans != cards_.front().plans) {
     log::warn(log::Subsystem::env,
-              "GYRE_ALGO, GYRE_PROTO, GYRE_CHUNK, GYRE_CHANNELS or GYRE_PLAN_FILE differ between "
-              "rank 0 and rank {}: the values of rank 0 are used on all ranks.",
+              "GYRE_ALGO, GYRE_PROTO, GYRE_CHUNK, GYRE_CHANNELS, GYRE_PLAN_FILE or "
+              "GYRE_REPRODUCIBLE differ between rank 0 and rank {}: the values of rank 0 are used "
+              "on all ranks.",
               options_.rank);
   }
   return {};

@@ -28,12 +28,15 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
                           .local_cpus = static_cast<int>(context.cpus),
                           .direct_possible = key.direct,
                           .in_place = key.in_place,
+                          .reproducible = context.settings.reproducible,
                           .algorithm = plan::parse_algorithm(context.settings.algorithm),
                           .protocol = plan::parse_protocol(context.settings.protocol),
                           .chunk_bytes = static_cast<std::uint64_t>(context.settings.chunk_bytes),
                           .channels = static_cast<int>(context.settings.channels)};
   if (input.protocol == plan::Protocol::direct && !key.direct) {
-    input.protocol.reset();  // the part of a call, or the call, that is not in mapped memory
+    // The part of a call, or the call, that is not in mapped memory. Staged even where it is small:
+    // only then the ranks ask each other whether all of them have mapped buffers.
+    input.protocol = plan::Protocol::staged;
   }
   input.costs = context.costs;
   // All ranks of a communicator are on one host so far; a level of it is one step.
@@ -74,10 +77,15 @@ int first_channel(const plan::Choice& choice, int slots, std::uint64_t bytes,
   return small ? shape.channels : 0;
 }
 
+// Whether contributions must be combined in the order of ranks.
+bool needs_order(const PrepareKey& key, const plan::ChoiceInput& input) {
+  return input.keeps_order || (input.reproducible && plan::reduces(key.collective));
+}
+
 // The user's plan for such calls, or null. Nobody has proved that it keeps the order of ranks.
 const UserPlan* user_plan(const PrepareContext& context, const PrepareKey& key,
                           const plan::ChoiceInput& input) {
-  if (context.book == nullptr || input.keeps_order) {
+  if (context.book == nullptr || needs_order(key, input)) {
     return nullptr;
   }
   const UserPlan* const plan = context.book->find(key.collective, key.root, key.direct);
@@ -159,7 +167,7 @@ Result<Selection> select(const PrepareContext& context, const PrepareKey& key, c
 bool direct_is_allowed(const PrepareContext& context, const PrepareKey& key,
                        const plan::ChoiceInput& input, bool same_everywhere) {
   const std::string& protocol = context.settings.protocol;
-  if (same_everywhere && context.book != nullptr && !input.keeps_order) {
+  if (same_everywhere && context.book != nullptr && !needs_order(key, input)) {
     // What the user brought is what runs.
     if (context.book->find(key.collective, key.root, true) != nullptr) return true;
     if (context.book->find(key.collective, key.root, false) != nullptr) return false;
@@ -169,6 +177,19 @@ bool direct_is_allowed(const PrepareContext& context, const PrepareKey& key,
           (protocol.empty() && plan::direct_pays(key.collective, context.ranks, input.bytes)));
 }
 
+// Only steps that name all ranks keep their order.
+Status check_order(const PrepareContext& context, const PrepareKey& key,
+                   const plan::ChoiceInput& input) {
+  if (!needs_order(key, input) || context.ranks <= plan::choice_limits.most_sources) {
+    return {};
+  }
+  const std::string why = input.keeps_order ? fmt::format("op {} is not commutative", key.op)
+                                            : "GYRE_REPRODUCIBLE=1 asks for the order of ranks";
+  return fail(Code::not_supported,
+              fmt::format("{}, which works up to {} ranks so far: this communicator has {}.", why,
+                          plan::choice_limits.most_sources, context.ranks));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& context,
@@ -176,12 +197,7 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale) {
   const plan::ChoiceInput input = question(context, key, reduction);
-  if (input.keeps_order && context.ranks > plan::choice_limits.most_sources) {
-    return fail(Code::not_supported,
-                fmt::format("op {} is not commutative, which works up to {} ranks so far: this "
-                            "communicator has {}.",
-                            key.op, plan::choice_limits.most_sources, context.ranks));
-  }
+  GYRE_TRY(check_order(context, key, input));
   Call call{.collective = key.collective,
             .type = key.type,
             .op = common_op,

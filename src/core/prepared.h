@@ -23,7 +23,8 @@ struct PlanSettings {
   std::string protocol;
   std::int64_t chunk_bytes = 0;
   std::int64_t channels = 0;
-  std::string plan_file;  // paths, separated by colons
+  std::string plan_file;      // paths, separated by colons
+  bool reproducible = false;  // only plans in the canonical order of reduction
   friend bool operator==(const PlanSettings&, const PlanSettings&) = default;
 };
 

@@ -38,6 +38,7 @@ net::Bytes serialise(const RankCard& card) {
   writer.u64(static_cast<std::uint64_t>(card.plans.chunk_bytes));
   writer.u64(static_cast<std::uint64_t>(card.plans.channels));
   writer.text(card.plans.plan_file);
+  writer.u64(card.plans.reproducible ? 1 : 0);
   writer.u64(static_cast<std::uint64_t>(card.slots));
   writer.u32(!card.chooses_by_costs ? 2 : card.costs ? 1 : 0);
   if (card.chooses_by_costs && card.costs) {
@@ -66,6 +67,7 @@ Result<RankCard> parse_rank_card(net::ByteView bytes) {
   card.plans.chunk_bytes = static_cast<std::int64_t>(reader.u64());
   card.plans.channels = static_cast<std::int64_t>(reader.u64());
   card.plans.plan_file = reader.text();
+  card.plans.reproducible = reader.u64() != 0;
   card.slots = static_cast<std::int64_t>(reader.u64());
   const std::uint32_t costs = reader.u32();
   card.chooses_by_costs = costs != 2;

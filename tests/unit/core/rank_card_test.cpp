@@ -17,7 +17,8 @@ RankCard some_card() {
                 .protocol = "staged",
                 .chunk_bytes = 65536,
                 .channels = 3,
-                .plan_file = "plan.json"};
+                .plan_file = "one.json:two.json",
+                .reproducible = true};
   card.slots = 5;
   card.costs = {.exchange = 1e-6, .message = 2e-7, .per_byte = 3e-10, .per_byte_large = 4e-10};
   return card;
