@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an AllReduce must give, element by element: integers exactly, floats from float64 within
+// What a reduction must give, element by element: integers exactly, floats from float64 within
 // what the roundings of the type may add up to.
 #pragma once
 

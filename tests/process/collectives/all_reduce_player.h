@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "process/collectives/arena.h"
+#include "process/collectives/operations.h"
 #include "support/checks.h"
 #include "support/element.h"
 #include "support/job.h"
@@ -61,23 +62,6 @@ struct AllReduceCase {
   made.memory = static_cast<Memory>(pick(4, memory_count));
   made.misaligned = pick(5, 3) == 0 ? pick(6, 64) : 0;
   return made;
-}
-
-inline void user_xor(const void* in, void* inout, std::size_t count, gyreDataType_t type, void*) {
-  const auto* from = static_cast<const std::byte*>(in);
-  auto* to = static_cast<std::byte*>(inout);
-  for (std::size_t i = 0; i < count * size_of(type); ++i) {
-    to[i] ^= from[i];
-  }
-}
-
-inline void user_leftmost(const void* in, void* inout, std::size_t count, gyreDataType_t type,
-                          void*) {
-  const auto* from = static_cast<const std::byte*>(in);
-  auto* to = static_cast<std::byte*>(inout);
-  for (std::size_t i = 0; i < count * size_of(type); ++i) {
-    to[i] = from[i] != std::byte{0} ? from[i] : to[i];
-  }
 }
 
 class AllReducePlayer {
