@@ -8,55 +8,12 @@
 #include <cstring>
 #include <vector>
 
+#include "process/faults/refusals.h"
 #include "support/checks.h"
 #include "support/job.h"
 
 namespace gyre::test {
 namespace {
-
-constexpr std::size_t far_too_many = SIZE_MAX / 2;
-
-// A bad value that a C program can pass, which no enumerator has.
-template <typename Enum>
-Enum forged(int value) {
-  Enum made{};
-  static_assert(sizeof(made) == sizeof(value));
-  std::memcpy(&made, &value, sizeof(made));
-  return made;
-}
-
-gyreComm_t forged_handle(std::uintptr_t value) {
-  return reinterpret_cast<gyreComm_t>(value);
-}
-
-class Refusals {
- public:
-  Refusals(Checks& checks, gyreComm_t comm) : checks_(checks), comm_(comm) {}
-
-  void refuse(gyreResult_t result, const char* what, std::initializer_list<std::string_view> words,
-              gyreResult_t expected = gyreInvalidArgument) {
-    checks_.refused(result, expected, what, words);
-    const int one = 1;
-    int sum = -1;
-    checks_.succeeded(gyreAllReduce(&one, &sum, 1, gyreInt32, gyreSum, comm_, nullptr),
-                      std::string("a good call after ") + what);
-    checks_.that(sum == world_size(), std::string("the right sum after ") + what);
-    gyreResult_t state = gyreInternalError;
-    checks_.succeeded(gyreCommGetAsyncError(comm_, &state), "gyreCommGetAsyncError");
-    checks_.that(state == gyreSuccess, std::string("a sound communicator after ") + what);
-  }
-
-  [[nodiscard]] gyreResult_t reduce(const void* in, void* out, std::size_t count,
-                                    gyreDataType_t type = gyreFloat32,
-                                    gyreRedOp_t op = gyreSum) const {
-    return gyreAllReduce(in, out, count, type, op, comm_, nullptr);
-  }
-  [[nodiscard]] gyreComm_t comm() const { return comm_; }
-
- private:
-  Checks& checks_;
-  gyreComm_t comm_;
-};
 
 void refuse_buffers(Refusals& bad) {
   std::array<float, 8> in{};
