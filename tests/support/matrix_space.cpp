@@ -22,7 +22,7 @@ constexpr int tiny_cut = 1;
 
 // A new collective is a row here, one in `all_ways` and one in
 // tests/process/collectives/matrix_calls.h.
-constexpr std::array<CollectiveTraits, 8> all_traits = {{
+constexpr std::array<CollectiveTraits, 10> all_traits = {{
     {"AllReduce", true, false, true},
     {"Reduce", true, true, false},
     {"ReduceScatter", true, false, false},
@@ -31,20 +31,42 @@ constexpr std::array<CollectiveTraits, 8> all_traits = {{
     {"Gather", false, true, false},
     {"Scatter", false, true, false},
     {"AllToAll", false, false, false},
+    {"AllToAllV", false, false, false},
+    {"SendRecv", false, false, false},
 }};
 
-constexpr std::array all_ways = {
-    Way{all_reduce, "oneshot", "inline"},     Way{all_reduce, "oneshot", "staged"},
-    Way{all_reduce, "oneshot", "direct"},     Way{all_reduce, "twoshot", "staged"},
-    Way{all_reduce, "twoshot", "direct"},     Way{all_reduce, "ring", "staged", false},
-    Way{reduce, "oneshot", "staged"},         Way{reduce, "binomial", "staged", false},
-    Way{reduce, "twoshot", "staged"},         Way{reduce_scatter, "oneshot", "inline"},
-    Way{reduce_scatter, "oneshot", "staged"}, Way{reduce_scatter, "ring", "staged", false},
-    Way{all_gather, "oneshot", "inline"},     Way{all_gather, "oneshot", "staged"},
-    Way{all_gather, "ring", "staged"},        Way{broadcast, "oneshot", "staged"},
-    Way{broadcast, "chain", "staged"},        Way{broadcast, "binomial", "staged"},
-    Way{gather, "oneshot", "staged"},         Way{scatter, "oneshot", "staged"},
-    Way{all_to_all, "oneshot", "inline"},     Way{all_to_all, "oneshot", "staged"},
+constexpr Way all_ways[] = {
+    {all_reduce, "oneshot", "inline"},
+    {all_reduce, "oneshot", "staged"},
+    {all_reduce, "oneshot", "direct"},
+    {all_reduce, "twoshot", "staged"},
+    {all_reduce, "twoshot", "direct"},
+    {all_reduce, "ring", "staged", false},
+    {reduce, "oneshot", "staged"},
+    {reduce, "binomial", "staged", false},
+    {reduce, "twoshot", "staged"},
+    {reduce, "twoshot", "direct"},
+    {reduce_scatter, "oneshot", "inline"},
+    {reduce_scatter, "oneshot", "staged"},
+    {reduce_scatter, "oneshot", "direct"},
+    {reduce_scatter, "ring", "staged", false},
+    {all_gather, "oneshot", "inline"},
+    {all_gather, "oneshot", "staged"},
+    {all_gather, "oneshot", "direct"},
+    {all_gather, "ring", "staged"},
+    {broadcast, "oneshot", "staged"},
+    {broadcast, "oneshot", "direct"},
+    {broadcast, "chain", "staged"},
+    {broadcast, "binomial", "staged"},
+    {gather, "oneshot", "staged"},
+    {gather, "oneshot", "direct"},
+    {scatter, "oneshot", "staged"},
+    {scatter, "oneshot", "direct"},
+    {all_to_all, "oneshot", "inline"},
+    {all_to_all, "oneshot", "staged"},
+    {all_to_all, "oneshot", "direct"},
+    {all_to_all_v, "", ""},  // one way, and nothing to force
+    {send_recv, "", ""},
 };
 
 // "" first, then every name that occurs in all_ways.
@@ -184,13 +206,23 @@ bool root_fits(const Known& known) {
   return !rootless && !known.is(Parameter::ranks, 0);
 }
 
-// Peers map each other's buffers, and scale each other's contributions alike or not at all; one-shot
-// reads inputs while outputs are written.
+// Peers map each other's buffers, and scale each other's contributions alike or not at all.
 bool direct_fits(const Known& known) {
-  if (known.protocol() != "direct") return true;
-  return !known.is_not(Parameter::memory, static_cast<int>(MatrixMemory::shared)) &&
-         !known.is_operation(Operation::premulsum) &&
-         !(known.algorithm() == "oneshot" && known.is(Parameter::in_place, 1));
+  return known.protocol() != "direct" ||
+         (!known.is_not(Parameter::memory, static_cast<int>(MatrixMemory::shared)) &&
+          !known.is_operation(Operation::premulsum));
+}
+
+// Messages have no form in place; neither have plans in which peers read inputs that their owners
+// overwrite.
+bool in_place_fits(const Known& known) {
+  if (!known.is(Parameter::in_place, 1)) return true;
+  const auto is = [&](MatrixCollective collective) {
+    return known.is(Parameter::collective, static_cast<int>(collective));
+  };
+  const bool direct = known.protocol() == "direct";
+  return !is(all_to_all_v) && !is(send_recv) && !(direct && is(all_to_all)) &&
+         !(direct && is(all_reduce) && known.algorithm() == "oneshot");
 }
 
 // Thousands of chunks would take the time of all other cases together, and say no more.
@@ -205,7 +237,7 @@ bool count_fits(const Known& known) {
 bool allows(std::span<const int> row) {
   const Known known(row);
   return way_exists(known) && operation_fits(known) && root_fits(known) && direct_fits(known) &&
-         count_fits(known);
+         in_place_fits(known) && count_fits(known);
 }
 
 template <typename Values>

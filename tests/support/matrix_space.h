@@ -44,6 +44,8 @@ enum class MatrixCollective : std::uint8_t {
   gather,
   scatter,
   all_to_all,
+  all_to_all_v,
+  send_recv,
 };
 
 struct CollectiveTraits {
@@ -54,7 +56,7 @@ struct CollectiveTraits {
 };
 [[nodiscard]] std::span<const CollectiveTraits> collective_traits();
 
-// An algorithm of a collective, by the names of GYRE_ALGO and GYRE_PROTO.
+// An algorithm of a collective, by the names of GYRE_ALGO and GYRE_PROTO; "": has no name.
 struct Way {
   MatrixCollective collective;
   std::string_view algorithm;

@@ -6,7 +6,10 @@
 
 #include <array>
 #include <cstddef>
+#include <vector>
 
+#include "support/element.h"
+#include "support/job.h"
 #include "support/matrix_space.h"
 
 namespace gyre::test {
@@ -37,8 +40,33 @@ struct MatrixCall {
   Origin (*origin)(int rank, int root, std::size_t section);
 };
 
+// Sections of one length, one behind the other.
+inline gyreResult_t all_to_all_v(const Arguments& a) {
+  const std::vector<std::size_t> counts(static_cast<std::size_t>(world_size()), a.count);
+  std::vector<std::size_t> displacements;
+  for (std::size_t i = 0; i < counts.size(); ++i) displacements.push_back(i * a.count);
+  return gyreAllToAllV(a.send, counts.data(), displacements.data(), a.receive, counts.data(),
+                       displacements.data(), a.type, a.comm, nullptr);
+}
+
+// To and from every rank, in a group.
+inline gyreResult_t send_and_receive(const Arguments& a) {
+  const std::size_t bytes = a.count * size_of(a.type);
+  gyreResult_t result = gyreGroupStart();
+  for (int i = 0; i < world_size() && result == gyreSuccess; ++i) {
+    const auto peer = static_cast<std::size_t>(i);
+    result = gyreSend(static_cast<const std::byte*>(a.send) + peer * bytes, a.count, a.type, i,
+                      a.comm, nullptr);
+    if (result != gyreSuccess) break;
+    result = gyreRecv(static_cast<std::byte*>(a.receive) + peer * bytes, a.count, a.type, i, a.comm,
+                      nullptr);
+  }
+  const gyreResult_t ended = gyreGroupEnd();
+  return result != gyreSuccess ? result : ended;
+}
+
 // In the order of MatrixCollective.
-inline constexpr std::array<MatrixCall, 8> matrix_calls = {{
+inline constexpr std::array<MatrixCall, 10> matrix_calls = {{
     {Part::one, Part::one, Part::one, Part::one,
      [](const Arguments& a) {
        return gyreAllReduce(a.send, a.receive, a.count, a.type, a.op, a.comm, nullptr);
@@ -92,6 +120,14 @@ inline constexpr std::array<MatrixCall, 8> matrix_calls = {{
      [](const Arguments& a) {
        return gyreAllToAll(a.send, a.receive, a.count, a.type, a.comm, nullptr);
      },
+     [](int rank, int, std::size_t section) {
+       return Origin{static_cast<int>(section), static_cast<std::size_t>(rank)};
+     }},
+    {Part::all, Part::all, Part::all, Part::all, all_to_all_v,
+     [](int rank, int, std::size_t section) {
+       return Origin{static_cast<int>(section), static_cast<std::size_t>(rank)};
+     }},
+    {Part::all, Part::all, Part::all, Part::all, send_and_receive,
      [](int rank, int, std::size_t section) {
        return Origin{static_cast<int>(section), static_cast<std::size_t>(rank)};
      }},

@@ -42,6 +42,7 @@ TEST(MatrixSpace, HasEveryAlgorithmOfTheLibrary) {
   }
   std::set<std::string> of_matrix;
   for (const Way& way : ways()) {
+    if (way.algorithm.empty()) continue;
     const auto& traits = collective_traits()[static_cast<std::size_t>(way.collective)];
     of_matrix.insert(text(traits.name, way.algorithm, way.protocol, way.in_order));
   }
