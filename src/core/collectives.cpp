@@ -66,11 +66,11 @@ Status Collectives::all_reduce(const void* send, void* receive, std::size_t coun
   last_plan_ = plan.title.c_str();
   Operands operands{.input = static_cast<const std::byte*>(send),
                     .output = static_cast<std::byte*>(receive),
-                    .tag = plan.tag,
+                    .tag = tag_of(plan.tag),
                     .stream_results = plan.bytes >= streaming_bytes};
   if (count == 0 && !peers_.empty()) {
-    announce({}, plan.tag);
-    return collect_entries(plan.tag);
+    announce({}, tag_of(plan.tag));
+    return collect_entries(tag_of(plan.tag));
   }
   if (plan.program.protocol() == Protocol::flag_in_line || peers_.empty()) {
     return run(plan, operands);
@@ -95,14 +95,14 @@ Status Collectives::run_request(const Request& request) {
 
 Status Collectives::run_request(const Request& request, Prepared& plan) {
   if (request.count == 0) {  // the ranks still meet, and learn if they do not call the same
-    announce({}, plan.tag);
-    return collect_entries(plan.tag);
+    announce({}, tag_of(plan.tag));
+    return collect_entries(tag_of(plan.tag));
   }
   Operands operands{.input = static_cast<const std::byte*>(request.send),
                     .output = static_cast<std::byte*>(request.receive),
                     .input_stride = plan.input_stride,
                     .output_stride = plan.output_stride,
-                    .tag = plan.tag,
+                    .tag = tag_of(plan.tag),
                     .stream_results = plan.bytes >= streaming_bytes};
   if (plan.program.protocol() == Protocol::flag_in_line || peers_.empty()) {
     return run(plan, operands);
@@ -112,8 +112,8 @@ Status Collectives::run_request(const Request& request, Prepared& plan) {
 
 Status Collectives::barrier() {
   const Call call{.collective = plan::Collective::barrier};
-  const std::uint32_t tag = signature(call);
   GYRE_TRY(begin(call, encode(call)));
+  const std::uint32_t tag = tag_of(signature(call));
   last_plan_ = "exchange/inline";
   announce({}, tag);
   return collect_entries(tag);
@@ -174,6 +174,7 @@ Status Collectives::begin(const Call& call, const EncodedCall& encoded) {
   }
   current_ = call;
   ++sequence_;
+  history_[sequence_ % history_.size()] = encoded;
   if (parts_.endpoint != nullptr) {
     parts_.endpoint->publish_call(sequence_, encoded);
   }

@@ -132,7 +132,14 @@ class Collectives {
   int take_entries(std::uint32_t tag);
   Status map_peers(const Prepared& plan, std::size_t head, std::size_t tail);
 
+  // In the messages of the call at hand. The same call made earlier has another tag: who is a call
+  // behind, because it once made another one, must not take an old message for a new one.
+  [[nodiscard]] std::uint32_t tag_of(std::uint32_t signature) const {
+    return signature ^ (static_cast<std::uint32_t>(sequence_) * 0x9e3779b1U);
+  }
   bool find_deviant();
+  [[nodiscard]] std::uint64_t first_difference(int peer) const;
+  void let_others_explain() const;
   bool find_deadlock();
   // Whom the collective at hand waits for.
   [[nodiscard]] int blamed() const {
@@ -174,6 +181,9 @@ class Collectives {
   std::uint64_t calls_of_our_own_ = 0;  // the first ones
   std::optional<plan::LinkCosts> costs_;
   Call current_;
+  // Calls that this rank made, by number modulo the size: a root may run far ahead of the others, who
+  // are then found to have made another call long ago.
+  std::vector<EncodedCall> history_ = std::vector<EncodedCall>(1024);
   int deviant_ = -1;  // a rank that was found to make another call than this one
   int waits_for_us_ =
       -1;  // a rank that was found to wait for a message of this one, which waits for it

@@ -52,7 +52,7 @@ Status Collectives::run_large(Prepared& staged, Operands& operands) {
   if (staged.direct_allowed) {
     mine = describe_buffers(staged, operands);
   }
-  announce(mine, staged.tag);
+  announce(mine, operands.tag);
   if (!plan::has_root(staged.key.collective) && !is_mapped(staged, options_.rank, mine)) {
     for (const int peer : peers_) {
       connections_[static_cast<std::size_t>(peer)]->skip_inline();
@@ -60,7 +60,7 @@ Status Collectives::run_large(Prepared& staged, Operands& operands) {
     return run_staged(staged, operands);
   }
   entries_[static_cast<std::size_t>(options_.rank)] = mine;
-  GYRE_TRY(collect_entries(staged.tag));
+  GYRE_TRY(collect_entries(operands.tag));
   for (int rank = 0; rank < options_.ranks; ++rank) {
     if (!is_mapped(staged, rank, entries_[static_cast<std::size_t>(rank)])) {
       return run_staged(staged, operands);

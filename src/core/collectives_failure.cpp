@@ -19,6 +19,9 @@ namespace {
 // failure within microseconds, one that computes within a scheduler's slice.
 constexpr std::chrono::milliseconds confirmation_time{300};
 
+// How long a rank waits for others to find out what went wrong: a few looks of the waiter.
+constexpr std::chrono::milliseconds explanation_time{400};
+
 }  // namespace
 
 Error Collectives::cause() const {
@@ -35,15 +38,36 @@ bool Collectives::find_deviant() {
   if (exchanging_) {
     return exchange_.find_misfit() || find_deadlock();
   }
-  const EncodedCall mine = encode(current_);
   for (const int peer : peers_) {
-    const auto theirs = parts_.endpoint->call_of(peer, sequence_);
-    if (theirs && *theirs != mine) {
+    if (first_difference(peer) != 0) {
       deviant_ = peer;
       return true;
     }
   }
   return find_deadlock();
+}
+
+// The number of the first call that this rank and the peer made differently, as far as both are still
+// known; 0 if there is none.
+std::uint64_t Collectives::first_difference(int peer) const {
+  const std::uint64_t newest = std::min(parts_.endpoint->newest_call_of(peer), sequence_);
+  const std::uint64_t known = std::min<std::uint64_t>(history_.size() - 1, sequence_ - 1);
+  for (std::uint64_t call = sequence_ - known; call <= newest; ++call) {
+    const auto theirs = parts_.endpoint->call_of(peer, call);
+    if (theirs && *theirs != history_[call % history_.size()]) {
+      return call;
+    }
+  }
+  return 0;
+}
+
+// A message of another call has come, and what the peer made meanwhile has overwritten which one it
+// was. Somebody who waits for this rank still knows.
+void Collectives::let_others_explain() const {
+  const auto deadline = std::chrono::steady_clock::now() + explanation_time;
+  while (!parts_.failure.failed() && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
 }
 
 // The rank that this one waits for waits for a message that this one has yet to send. Larger circles
@@ -61,7 +85,11 @@ Status Collectives::fail_with(Outcome outcome, int peer) {
   if (outcome == Outcome::mismatch && deviant_ >= 0) {
     peer = deviant_;
   }
-  if (outcome != Outcome::aborted) {
+  if (outcome == Outcome::mismatch && !exchanging_ && waits_for_us_ < 0 &&
+      first_difference(peer) == 0) {
+    let_others_explain();
+  }
+  if (outcome != Outcome::aborted && !parts_.failure.failed()) {
     const Error error =
         outcome == Outcome::mismatch ? explain_mismatch(peer) : explain_timeout(peer);
     parts_.fail_everywhere(outcome == Outcome::mismatch ? -1 : peer, error);
@@ -78,11 +106,14 @@ Error Collectives::explain_mismatch(int peer) {
   if (exchanging_) {
     return explain_misfit(peer);
   }
-  const auto theirs = parts_.endpoint->call_of(peer, sequence_);
-  std::string mine = describe(current_);
+  const std::uint64_t different = first_difference(peer);
+  const std::uint64_t call = different != 0 ? different : sequence_;
+  const auto theirs = different != 0 ? parts_.endpoint->call_of(peer, call) : std::nullopt;
+  const Call own = decode(history_[call % history_.size()]);
+  std::string mine = describe(own);
   std::string other = theirs ? describe(decode(*theirs)) : "another call";
   if (theirs && mine == other) {
-    mine += " by " + describe_plan(current_);
+    mine += " by " + describe_plan(own);
     other += " by " + describe_plan(decode(*theirs));
   }
   const bool first = options_.rank < peer;
@@ -91,7 +122,7 @@ Error Collectives::explain_mismatch(int peer) {
                       "{} makes {} and rank {} makes {}. Every rank must make the same calls with "
                       "the same arguments in the same order; look for a branch that depends on the "
                       "rank, or for sizes that differ between ranks.",
-                      number_of(sequence_), std::min(options_.rank, peer), first ? mine : other,
+                      number_of(call), std::min(options_.rank, peer), first ? mine : other,
                       std::max(options_.rank, peer), first ? other : mine)};
 }
 

@@ -3,7 +3,7 @@
 // in place x alignment x memory, over real processes (support/matrix_space.h).
 //
 // Every pair of values meets in a case, and each job, once started, plays a random sample more. With
-// --full, or GYRE_TESTS_FULL=1: the whole product. GYRE_TESTS_SEED=N: another sample.
+// --full, or GYRE_TESTS_MATRIX_FULL=1: the whole product. GYRE_TESTS_SEED=N: another sample.
 // GYRE_TESTS_CASE=N: only that case, by the number that a failure names.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> number_from(const char* variable) {
 }
 
 bool is_full() {
-  return number_from("GYRE_TESTS_FULL").value_or(0) != 0;
+  return number_from("GYRE_TESTS_MATRIX_FULL").value_or(0) != 0;
 }
 
 std::uint64_t seed() {
@@ -152,7 +152,11 @@ std::uint64_t random_case(const Row& row, std::uint64_t seed) {
 }
 
 Jobs sampled_jobs() {
-  constexpr int sample_of_a_job = repetitions(12, 2);
+  // Many ranks on few processors take long.
+  const auto sample_of = [](const Row& environment) {
+    const int ranks = case_of(decode_row(random_case(environment, seed()))).ranks;
+    return ranks > 8 ? repetitions(3, 1) : ranks > 4 ? repetitions(6, 1) : repetitions(12, 2);
+  };
   // A process under a sanitizer takes a second to start.
   constexpr std::size_t every_row = under_sanitizer ? 5 : 1;
   Jobs jobs;
@@ -162,7 +166,8 @@ Jobs sampled_jobs() {
   }
   std::uint64_t draw = seed();
   for (auto& [environment, cases] : jobs) {
-    for (int i = 0; i < sample_of_a_job; ++i) cases.push_back(random_case(environment, ++draw));
+    for (int i = 0; i < sample_of(environment); ++i)
+      cases.push_back(random_case(environment, ++draw));
   }
   return jobs;
 }
@@ -235,7 +240,7 @@ TEST(MatrixReference, SeesABitThatIsWrong) {
 int main(int argc, char** argv) {
   using namespace gyre::test;
   if (argc > 1 && std::string_view(argv[1]) == "--full") {
-    ::setenv("GYRE_TESTS_FULL", "1", 1);
+    ::setenv("GYRE_TESTS_MATRIX_FULL", "1", 1);
   }
   return run(argc, argv, {{"cases", play_cases}, {"all", play_all}});
 }
