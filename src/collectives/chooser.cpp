@@ -44,8 +44,8 @@ bool few_for_two_shot(const ChoiceInput& input) {
 
 // Whether the order in which the algorithm combines will do.
 bool order_will_do(Algorithm algorithm, const ChoiceInput& input) {
-  if (input.reproducible) return in_canonical_order(Collective::all_reduce, algorithm);
-  return !input.keeps_order || keeps_order(algorithm);
+  return (!input.keeps_order || keeps_order(algorithm)) &&
+         (!input.reproducible || in_canonical_order(Collective::all_reduce, algorithm));
 }
 
 // What is best, nothing being forced.

@@ -20,7 +20,7 @@ struct ChoiceInput {
   int local_cpus = 1;            // that the ranks of one host share
   bool direct_possible = false;  // every rank can map every other rank's input and output
   bool in_place = false;         // on any rank
-  bool keeps_order = false;      // contributions combine in the order of ranks: no ring
+  bool keeps_order = false;      // contributions combine in the order of ranks
   bool reproducible = false;     // GYRE_REPRODUCIBLE: in the canonical order (verifier.h)
 
   // Forced by the user; nothing or 0: chosen.

@@ -107,12 +107,13 @@ Error Collectives::explain_mismatch(int peer) {
     return explain_misfit(peer);
   }
   const std::uint64_t different = first_difference(peer);
-  const std::uint64_t number = different != 0 ? different : sequence_;
-  const auto theirs = different != 0 ? parts_.endpoint->call_of(peer, number) : std::nullopt;
-  std::string mine = describe(decode(history_[number % history_.size()]));
+  const std::uint64_t call = different != 0 ? different : sequence_;
+  const auto theirs = different != 0 ? parts_.endpoint->call_of(peer, call) : std::nullopt;
+  const Call own = decode(history_[call % history_.size()]);
+  std::string mine = describe(own);
   std::string other = theirs ? describe(decode(*theirs)) : "another call";
   if (theirs && mine == other) {
-    mine += " by " + describe_plan(decode(history_[number % history_.size()]));
+    mine += " by " + describe_plan(own);
     other += " by " + describe_plan(decode(*theirs));
   }
   const bool first = options_.rank < peer;
@@ -121,7 +122,7 @@ Error Collectives::explain_mismatch(int peer) {
                       "{} makes {} and rank {} makes {}. Every rank must make the same calls with "
                       "the same arguments in the same order; look for a branch that depends on the "
                       "rank, or for sizes that differ between ranks.",
-                      number_of(number), std::min(options_.rank, peer), first ? mine : other,
+                      number_of(call), std::min(options_.rank, peer), first ? mine : other,
                       std::max(options_.rank, peer), first ? other : mine)};
 }
 

@@ -2,8 +2,8 @@
 // What every rank learns of every other at init. Versioned and length-checked:
 //   u16 version | blob host identity | text address of the descriptor server |
 //   text algorithm | text protocol | u64 chunk bytes | u64 channels | text plan files |
-//   u64 reproducible | u64 slots | u32 2: costs of links are not used; 0: not known; 1: known, 4 u64
-//   are their bits
+//   u64 reproducible | u64 slots |
+//   u32 2: costs of links are not used; 0: not known; 1: known, 4 u64 are their bits
 #pragma once
 
 #include <optional>

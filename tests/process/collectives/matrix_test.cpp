@@ -3,7 +3,7 @@
 // in place x alignment x memory, over real processes (support/matrix_space.h).
 //
 // Every pair of values meets in a case, and each job, once started, plays a random sample more. With
-// --full, or GYRE_TESTS_FULL=1: the whole product. GYRE_TESTS_SEED=N: another sample.
+// --full, or GYRE_TESTS_MATRIX_FULL=1: the whole product. GYRE_TESTS_SEED=N: another sample.
 // GYRE_TESTS_CASE=N: only that case, by the number that a failure names.
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::optional<std::uint64_t> number_from(const char* variable) {
 }
 
 bool is_full() {
-  return number_from("GYRE_TESTS_FULL").value_or(0) != 0;
+  return number_from("GYRE_TESTS_MATRIX_FULL").value_or(0) != 0;
 }
 
 std::uint64_t seed() {
@@ -240,7 +240,7 @@ TEST(MatrixReference, SeesABitThatIsWrong) {
 int main(int argc, char** argv) {
   using namespace gyre::test;
   if (argc > 1 && std::string_view(argv[1]) == "--full") {
-    ::setenv("GYRE_TESTS_FULL", "1", 1);
+    ::setenv("GYRE_TESTS_MATRIX_FULL", "1", 1);
   }
   return run(argc, argv, {{"cases", play_cases}, {"all", play_all}});
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "collectives/all_reduce.h"
 #include "collectives/catalog.h"
 #include "collectives/chooser.h"
 #include "collectives/layout.h"
@@ -160,8 +161,7 @@ TEST(CanonicalOrder, WhatDoesNotReduceIsNotRestricted) {
   EXPECT_EQ(choice->algorithm, Algorithm::ring);
 }
 
-// An operation that does not commute gets another algorithm instead of a refusal. Recursive doubling
-// keeps the order too, though not in one step.
+// An operation that does not commute gets another algorithm instead of a refusal.
 TEST(CanonicalOrder, OperationsThatDoNotCommuteAreNeverRefused) {
   for (const Collective collective : reducing) {
     for (const Algorithm algorithm : all_algorithms) {
@@ -171,9 +171,9 @@ TEST(CanonicalOrder, OperationsThatDoNotCommuteAreNeverRefused) {
       input.algorithm = algorithm;
       const Result<Choice> choice = choose(collective, input);
       ASSERT_TRUE(choice) << choice.error().message;
-      const bool doubled =
-          collective == Collective::all_reduce && choice->algorithm == Algorithm::doubling;
-      EXPECT_TRUE(in_canonical_order(collective, choice->algorithm) || doubled);
+      EXPECT_TRUE(collective == Collective::all_reduce
+                      ? keeps_order(choice->algorithm)
+                      : in_canonical_order(collective, choice->algorithm));
     }
   }
 }
