@@ -78,9 +78,9 @@ struct ChoiceLimits {
   // longer in the reader's cache, from where it would have to be fetched first.
   std::uint64_t slot = 128 * 1024;
   int slots = 8;
-  std::uint64_t exchange_slot = 16 * 1024;  // of the one channel for exchanges
-  int exchange_slots = 64;
-  int pair_exchange_slots = 256;
+  std::uint64_t exchange_slot = 32 * 1024;  // of the one channel for exchanges
+  int exchange_slots = 32;
+  int pair_exchange_slots = 128;
   // Broadcast and Reduce: short messages, and ranks that a root serves by itself.
   std::uint64_t rooted_small_bytes = 16 * 1024;
   int flat_ranks = 8;

@@ -190,10 +190,21 @@ Status Collectives::run(Prepared& prepared, const Operands& operands) {
   return fail_with(outcome, executor_.blamed());
 }
 
+void Collectives::use_few_slots(bool few) {
+  if (few == uses_few_slots_) [[likely]] {
+    return;
+  }
+  uses_few_slots_ = few;
+  for (const int peer : peers_) {
+    connections_[static_cast<std::size_t>(peer)]->use_few_slots(few);
+  }
+}
+
 Status Collectives::run_staged(Prepared& prepared, Operands& operands) {
   const engine::StorePolicy::Decision decision = store_policy_.decide(prepared.bytes);
   operands.first_channel = prepared.first_channel;
-  operands.stream_messages = decision.stream;
+  operands.stream_messages = decision.streams();
+  use_few_slots(decision.few() && prepared.few_slots_do);
   if (!decision.timed) [[likely]] {
     return run(prepared, operands);
   }

@@ -114,6 +114,7 @@ class Collectives {
   Status begin(const Call& call, const EncodedCall& encoded);
   Status run(Prepared& prepared, const engine::Operands& operands);
   Status run_staged(Prepared& prepared, engine::Operands& operands);
+  void use_few_slots(bool few);
   Status run_large(Prepared& staged, engine::Operands& operands);
   Status run_direct(const Prepared& staged, const engine::Operands& operands);
   Status run_edges_and_middle(const Prepared& staged, const engine::Operands& operands,
@@ -173,8 +174,9 @@ class Collectives {
   engine::StorePolicy store_policy_;
   Exchange exchange_;
   engine::StorePolicy message_policy_;  // store_policy_ of messages
-  bool exchanging_ = false;             // exchange_ is on its way
-  std::vector<Message> messages_;       // of the call at hand; kept for its memory
+  bool uses_few_slots_ = false;
+  bool exchanging_ = false;        // exchange_ is on its way
+  std::vector<Message> messages_;  // of the call at hand; kept for its memory
   std::unordered_map<PrepareKey, std::unique_ptr<Prepared>, PrepareKeyHash> prepared_;
   Prepared* newest_ = nullptr;
   std::uint64_t sequence_ = 0;

@@ -39,8 +39,9 @@ Status Collectives::run_messages(Collective kind, std::span<const Message> messa
   last_plan_ = "pairwise/staged";
   exchanging_ = true;
   const engine::StorePolicy::Decision decision = message_policy_.decide(exchange_.bytes());
+  use_few_slots(decision.few());
   const std::int64_t before = decision.timed ? parts_.clock.now_ns() : 0;
-  const Outcome outcome = exchange_.run(decision.stream, waiter_);
+  const Outcome outcome = exchange_.run(decision.streams(), waiter_);
   if (outcome != Outcome::done) [[unlikely]] {
     return fail_with(outcome, exchange_.blamed());
   }

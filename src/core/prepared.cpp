@@ -224,6 +224,8 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
       .bytes = bytes,
       .direct_allowed = direct_is_allowed(context, key, input, same_scale || !reduction.scaled),
       .first_channel = first_channel(choice, plan.slots, bytes, context.shape),
+      .few_slots_do = plan.slots <= context.shape.few_slots_of(
+                                        first_channel(choice, plan.slots, bytes, context.shape)),
       .input_stride = layout.input_sections ? bytes : 0,
       .output_stride = layout.output_sections ? bytes : 0,
       .input_bytes =

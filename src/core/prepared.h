@@ -60,6 +60,7 @@ struct Prepared {
   std::uint64_t bytes = 0;
   bool direct_allowed = false;                        // the operation may be done in mapped memory
   int first_channel = 0;                              // of the connections
+  bool few_slots_do = true;                           // transport::Shape::few_slots_of is enough
   std::uint64_t input_stride = 0, output_stride = 0;  // see engine::Operands
   std::uint64_t input_bytes = 0, output_bytes = 0;    // of the buffers
   std::string title;                                  // "twoshot/staged"

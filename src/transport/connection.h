@@ -18,6 +18,7 @@
 // expects another one learns `mismatch`, and consumes nothing.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -39,11 +40,20 @@ struct Shape {
   int small_channels = 0;
   int small_slots = 2;
   std::size_t small_slot_bytes = 8 * 1024;
+  // What a sender that keeps to few slots goes round in: as much as stays in a second-level cache, of
+  // each channel; half of it of a channel with small slots.
+  std::size_t few_slots_bytes = 512 * 1024;
 
   [[nodiscard]] int all_channels() const { return channels + small_channels; }
   [[nodiscard]] int slots_of(int channel) const { return channel < channels ? slots : small_slots; }
   [[nodiscard]] std::size_t slot_bytes_of(int channel) const {
     return channel < channels ? slot_bytes : small_slot_bytes;
+  }
+  // Of a channel's slots, the first few that a sender may keep to (Connection::use_few_slots).
+  [[nodiscard]] int few_slots_of(int channel) const {
+    const std::size_t bytes = channel < channels ? few_slots_bytes : few_slots_bytes / 2;
+    const std::size_t few = std::max<std::size_t>(bytes / slot_bytes_of(channel), 2);
+    return static_cast<int>(std::min(few, static_cast<std::size_t>(slots_of(channel))));
   }
   friend bool operator==(const Shape&, const Shape&) = default;
 };
@@ -73,6 +83,9 @@ class Connection {
   // Where the next message of `channel` is to be written, or nullptr while no slot is free. Where
   // the peer's memory is mapped this is the peer's slot itself: what is computed is computed there.
   [[nodiscard]] virtual std::byte* slot_to_fill(int channel) = 0;
+  // From here on this sender goes round in the first few slots of each channel, or in all of them: a
+  // matter of caches, which the receiver need not know of.
+  virtual void use_few_slots(bool /*few*/) {}
   // Delivers the slot that slot_to_fill gave.
   virtual void put(int channel, std::size_t bytes, std::uint32_t tag) = 0;
   // Whether the oldest unreleased message is there (a few looks, well under a microsecond); then

@@ -33,7 +33,7 @@ if [[ $errors != 0 ]]; then
   echo "$name: the model is wrong"
   exit 1
 fi
-for variant in 1 2; do
+for variant in $(grep -oE "BROKEN=[0-9]+" "$model" | grep -oE "[0-9]+" | sort -u); do
   errors=$(search "$variant")
   if [[ $errors == 0 ]]; then
     echo "$name: the fault of variant $variant was not found: the model proves nothing"

@@ -66,6 +66,9 @@ inline Arrival look_at_all(const InlineLine* line, std::size_t lines, std::uint6
 // written.
 constexpr std::size_t most_lines_at_once = 5;
 
+// Messages after which flags of slots that a sender leaves out are made new: far fewer than 2^32.
+constexpr std::uint64_t refresh_after = std::uint64_t{1} << 30;
+
 // More lines than the processor fetches at a time anyway.
 constexpr std::size_t most_lines_ahead = 8;
 
@@ -117,7 +120,10 @@ ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank,
     fifo.bytes_here = own + here + layout.slot(channel, 0);
     fifo.bytes_there = peer + there + layout.slot(channel, 0);
     fifo.slot_bytes = layout.slot(channel, 1) - layout.slot(channel, 0);
+    fifo.few = static_cast<std::uint64_t>(layout.shape().few_slots_of(channel));
     fifo.next_to_fill = fifo.next_to_take = messages_before % fifo.slots;
+    fifo.filled.assign(fifo.slots, messages_before);
+    fifo.refreshed = messages_before;
   }
 }
 
@@ -128,37 +134,64 @@ const Capabilities& ShmConnection::capabilities() const {
 
 std::byte* ShmConnection::slot_to_fill(int channel) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  if (fifo.sent - fifo.credited >= fifo.slots) {
+  fifo.filling = use_few_slots_ && fifo.next_to_fill == fifo.few ? 0 : fifo.next_to_fill;
+  const std::uint64_t before = fifo.filled[fifo.filling];
+  if (fifo.credited < before) {
     // acquire: pairs with the release in release(): the peer's reads of the slot are over before
     // we write it again.
     fifo.credited = fifo.credit_here->value.load(std::memory_order_acquire);
-    if (fifo.sent - fifo.credited >= fifo.slots) {
+    if (fifo.credited < before) {
       return nullptr;
     }
   }
-  return fifo.bytes_there + fifo.next_to_fill * fifo.slot_bytes;
+  return fifo.bytes_there + fifo.filling * fifo.slot_bytes;
 }
 
 void ShmConnection::put(int channel, std::size_t /*bytes*/, std::uint32_t tag) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  SlotFlag& flag = fifo.flags_there[fifo.next_to_fill];
-  fifo.next_to_fill = fifo.next_to_fill + 1 < fifo.slots ? fifo.next_to_fill + 1 : 0;
+  if (fifo.filling != fifo.next_to_fill && fifo.sent - fifo.refreshed > refresh_after)
+      [[unlikely]] {
+    refresh_flags(fifo);
+  }
+  SlotFlag& flag = fifo.flags_there[fifo.filling];
+  fifo.next_to_fill = fifo.filling + 1 < fifo.slots ? fifo.filling + 1 : 0;
   ++fifo.sent;
+  fifo.filled[fifo.filling] = fifo.sent;
   // release: the bytes of the slot are visible before its flag.
   flag.store(flag_of(fifo.sent, tag), std::memory_order_release);
   ring_if_asleep(*peer_);
 }
 
+// A flag has 32 bits of its message's number. Those of slots that have not been used for so long that a
+// message of today could look like the one of then get the number of the newest message, for which
+// nobody waits any more.
+void ShmConnection::refresh_flags(Fifo& fifo) {
+  for (std::uint64_t slot = fifo.few; slot < fifo.slots; ++slot) {
+    // Only unread messages keep a slot; these slots have none, or the receiver would be there.
+    // relaxed: there are no bytes that the flag announces.
+    if (fifo.credited >= fifo.filled[slot]) {
+      fifo.flags_there[slot].store(flag_of(fifo.sent, 0), std::memory_order_relaxed);
+    }
+  }
+  fifo.refreshed = fifo.sent;
+}
+
 Arrival ShmConnection::arrived(int channel, std::uint32_t tag, const std::byte** message) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
-  *message = fifo.bytes_here + fifo.next_to_take * fifo.slot_bytes;
-  return look(fifo.flags_here[fifo.next_to_take], fifo.taken + 1, tag);
+  fifo.taking = fifo.next_to_take;
+  Arrival arrival = look(fifo.flags_here[fifo.taking], fifo.taken + 1, tag);
+  if (fifo.taking == fifo.few && arrival == Arrival::pending) [[unlikely]] {
+    fifo.taking = 0;  // or the sender has gone back to the first slot
+    arrival = look(fifo.flags_here[0], fifo.taken + 1, tag);
+  }
+  *message = fifo.bytes_here + fifo.taking * fifo.slot_bytes;
+  return arrival;
 }
 
 void ShmConnection::release(int channel) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
   ++fifo.taken;
-  fifo.next_to_take = fifo.next_to_take + 1 < fifo.slots ? fifo.next_to_take + 1 : 0;
+  fifo.next_to_take = fifo.taking + 1 < fifo.slots ? fifo.taking + 1 : 0;
   // release: our reads of the slot come before the peer's next writes.
   fifo.credit_there->value.store(fifo.taken, std::memory_order_release);
   ring_if_asleep(*peer_);

@@ -33,6 +33,7 @@ class ShmConnection final : public transport::Connection {
 
   const Capabilities& capabilities() const override;
   std::byte* slot_to_fill(int channel) override;
+  void use_few_slots(bool few) override { use_few_slots_ = few; }
   void put(int channel, std::size_t bytes, std::uint32_t tag) override;
   Arrival arrived(int channel, std::uint32_t tag, const std::byte** message) override;
   void release(int channel) override;
@@ -58,10 +59,17 @@ class ShmConnection final : public transport::Connection {
     std::byte* bytes_here = nullptr;  // of slot 0; the others follow
     std::byte* bytes_there = nullptr;
     std::size_t slot_bytes = 0;
-    std::uint64_t next_to_fill = 0, next_to_take = 0;  // slots, without a division
+    // Slots. A sender goes on after slot `few` - 1 with slot `few` or with slot 0, as it likes; a
+    // receiver that has come there looks at both. Numbers tell the message that it waits for.
+    std::uint64_t few = 0;
+    std::uint64_t next_to_fill = 0, filling = 0;
+    std::uint64_t next_to_take = 0, taking = 0;
+    std::vector<std::uint64_t> filled;  // by slot: the newest message that was put there
+    std::uint64_t refreshed = 0;        // messages when the flags of unused slots were last new
   };
 
   void end_inline(std::size_t lines);
+  void refresh_flags(Fifo& fifo);
 
   template <typename T>
   static T* at(std::byte* base, std::size_t offset) {
@@ -73,6 +81,7 @@ class ShmConnection final : public transport::Connection {
   InlineLine* inline_there_[inline_sets];
   std::uint64_t inline_sent_ = 0, inline_taken_ = 0;
   std::size_t inline_lines_done_ = 0;  // of the message that poll_inline is taking
+  bool use_few_slots_ = false;
   Word* signal_here_;
   Word* signal_there_;
   std::uint64_t signals_sent_ = 0, signals_taken_ = 0;

@@ -27,7 +27,9 @@ namespace gyre::shm {
 inline constexpr std::size_t cache_line = 64;
 inline constexpr std::size_t page = 4096;
 inline constexpr int inline_sets = 2;  // see the symmetry rule in connection.h
-inline constexpr int call_records = 8;
+// A rank that only sends is ahead of the others by as many calls as there are slots: what it called when
+// they found a message that does not fit is still to be seen.
+inline constexpr int call_records = 256;
 inline constexpr int send_records = 4;  // for each receiver
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

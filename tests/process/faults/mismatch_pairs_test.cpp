@@ -103,6 +103,8 @@ class Player {
     // Nobody is still joining when the first one fails.
     checks_.succeeded(gyreBarrier(base_, nullptr), "a barrier");
     checks_.succeeded(make(meeting.usual, in_.data(), out_.data(), comm), "a call that all make");
+    // Nobody is still in it when the first one fails: a root does not wait for the others.
+    checks_.succeeded(gyreBarrier(base_, nullptr), "a barrier");
     const auto start = Clock::now();
     gyreResult_t result = make(own_rank() == deviant ? meeting.deviation : meeting.usual,
                                in_.data(), out_.data(), comm);
