@@ -5,9 +5,10 @@
 namespace gyre::simulation {
 
 Result<Report> simulate(const Experiment& /*experiment*/) {
-  return fail(Code::not_supported,
-              "This program was built without SimGrid, so it can estimate but not simulate. Install "
-              "it (Debian: apt-get install libsimgrid-dev), then configure and build again.");
+  return fail(
+      Code::not_supported,
+      "This program was built without SimGrid, so it can estimate but not simulate. Install "
+      "it (Debian: apt-get install libsimgrid-dev), then configure and build again.");
 }
 
 }  // namespace gyre::simulation
