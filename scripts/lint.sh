@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Checks the format of all sources, and analyses those that are built with clang-tidy.
-#   scripts/lint.sh            everything
+#   scripts/lint.sh            the format of everything, clang-tidy on the library and the plugins
+#   scripts/lint.sh --all      clang-tidy on the programs too: their command lines take it longer than
+#                              the whole library
 #   scripts/lint.sh --changed  files that differ from the branch main, or are not committed
 # clang-tidy reads the compile commands of the dev preset.
 set -euo pipefail
@@ -31,8 +33,11 @@ echo "lint: format of ${#sources[@]} files is right"
 cmake --preset dev >/dev/null
 # Only what is compiled here; headers are analysed through the files that include them. Tests are
 # formatted but not analysed: they are half of the time, and GoogleTest's macros most of the findings.
-mapfile -t units < <(printf '%s\n' "${sources[@]}" |
-  grep -E '^(src|plugins|tools|perf|tests/support)/.*\.cpp$' || true)
+analysed='src|plugins'
+if [[ ${1:-} != "" ]]; then
+  analysed='src|plugins|tools|perf|tests/support'
+fi
+mapfile -t units < <(printf '%s\n' "${sources[@]}" | grep -E "^($analysed)/.*\\.cpp\$" || true)
 compiled=()
 for unit in ${units[@]+"${units[@]}"}; do
   grep -q "\"file\": \"$PWD/$unit\"" build/dev/compile_commands.json && compiled+=("$unit")

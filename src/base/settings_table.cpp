@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
@@ -24,7 +25,8 @@ std::vector<std::string_view> subsystem_choices() {
   return names;
 }
 
-std::vector<SettingRow> make_table() {
+// How ranks find each other, and what is said.
+std::vector<SettingRow> rows_of_jobs() {
   return {
       {"GYRE_DEBUG", TextRow{&Settings::debug, OneOf{{"WARN", "VERSION", "INFO", "TRACE"}}},
        "How much is logged. Errors and warnings always are."},
@@ -55,6 +57,12 @@ std::vector<SettingRow> make_table() {
        "All ranks must have joined a communicator within this time."},
       {"GYRE_TIMEOUT", NumberRow{&Settings::timeout_s, Integer{0, year_in_seconds, "seconds"}},
        "Longest wait for a peer inside a call. 0: for ever."},
+  };
+}
+
+// How collectives run.
+std::vector<SettingRow> rows_of_collectives() {
+  return {
       {"GYRE_ALGO",
        TextRow{&Settings::algorithm,
                OneOf{{"ring", "oneshot", "twoshot", "chain", "binomial", "tree", "doubling",
@@ -88,6 +96,12 @@ std::vector<SettingRow> make_table() {
       {"GYRE_SIMD", TextRow{&Settings::simd, OneOf{{"scalar"}}},
        "`scalar` forces the scalar reduction kernels. Empty: the best that this CPU has."},
   };
+}
+
+std::vector<SettingRow> make_table() {
+  std::vector<SettingRow> rows = rows_of_jobs();
+  std::ranges::move(rows_of_collectives(), std::back_inserter(rows));
+  return rows;
 }
 
 // Parsing returns the canonical text or number, or nothing: assign() words the error, so that all
