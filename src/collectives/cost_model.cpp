@@ -2,10 +2,9 @@
 #include "collectives/cost_model.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
-#include <utility>
+#include <vector>
 
+#include "collectives/chain.h"
 #include "collectives/layout.h"
 
 namespace gyre::plan {
@@ -16,63 +15,6 @@ namespace {
 constexpr std::uint64_t cached_bytes = std::uint64_t{512} * 1024;
 // A message is written, read, and written where it belongs.
 constexpr double touches_of_a_message = 3;
-
-// Runs all programs for one tile, with the number of messages on the longest way to each step.
-class Chain {
- public:
-  explicit Chain(std::vector<Program> programs)
-      : programs_(std::move(programs)), step_(programs_.size()), level_(programs_.size()) {}
-
-  // Every rank as far as it gets, until nobody moves.
-  int longest() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (std::size_t rank = 0; rank < programs_.size(); ++rank) moved = advance(rank) || moved;
-    }
-    return *std::max_element(level_.begin(), level_.end());
-  }
-
- private:
-  bool advance(std::size_t rank) {
-    const std::size_t before = step_[rank];
-    while (step_[rank] < programs_[rank].size() && perform(rank, programs_[rank][step_[rank]])) {
-      ++step_[rank];
-    }
-    return step_[rank] > before;
-  }
-
-  bool perform(std::size_t rank, const Step& step) {
-    const int own = static_cast<int>(rank);
-    switch (step.kind) {
-      case StepKind::wait:
-      case StepKind::await: {
-        std::deque<int>& messages = sent_[{step.peer, own}];
-        if (messages.empty()) return false;
-        level_[rank] = std::max(level_[rank], messages.front());
-        messages.pop_front();
-        return true;
-      }
-      case StepKind::signal:
-        sent_[{own, step.peer}].push_back(level_[rank] + 1);
-        return true;
-      case StepKind::combine:
-        for (const Slice& slice : step.destinations) {
-          if (slice.place == Place::peer_slot) {
-            sent_[{own, slice.peer}].push_back(level_[rank] + 1);
-          }
-        }
-        return true;
-      case StepKind::release:
-        return true;
-    }
-    return true;
-  }
-
-  std::vector<Program> programs_;
-  std::vector<std::size_t> step_;
-  std::vector<int> level_;
-  std::map<std::pair<int, int>, std::deque<int>> sent_;  // by (sender, receiver)
-};
 
 void count(const Program& program, PlanFigures& figures) {
   std::int64_t messages = 0;
@@ -97,7 +39,7 @@ PlanFigures figures_of(const Plan& description,
     programs.push_back(program_of(rank));
     count(programs.back(), figures);
   }
-  figures.chain = Chain(std::move(programs)).longest();
+  figures.chain = longest_chain(programs);
   return figures;
 }
 

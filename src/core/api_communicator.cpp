@@ -210,14 +210,11 @@ gyreResult_t gyreGetUniqueId(gyreUniqueId* id) {
     if (!process) {
       return gyre::Unexpected(process.error());
     }
-    auto root =
-        gyre::bootstrap::Root::create((*process)->loop(), (*process)->network(), GYRE_VERSION_CODE);
-    if (!root) {
-      return gyre::Unexpected(std::move(root).error());
+    const auto made = make_unique_id(**process);
+    if (!made) {
+      return gyre::Unexpected(made.error());
     }
-    const auto encoded = (*root)->id().encode();
-    std::memcpy(id->internal, encoded.data(), sizeof(id->internal));
-    (*process)->keep(std::move(*root));
+    *id = *made;
     return {};
   });
 }

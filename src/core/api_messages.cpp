@@ -110,7 +110,6 @@ bool overlap(const std::vector<Range>& one, const std::vector<Range>& other) {
   });
 }
 
-// `shared`: a range that both may have, since nothing moves it.
 Status check_ranges(const std::vector<Range>& sent, const std::vector<Range>& received) {
   if (overlap(received)) {
     return fail(Code::invalid_argument,

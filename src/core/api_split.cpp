@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // gyre.h: a communicator from a part of another one.
 #include <algorithm>
-#include <array>
-#include <cstring>
-#include <tuple>
+#include <span>
 #include <vector>
 
 #include <fmt/core.h>
 
-#include "bootstrap/root.h"
 #include "core/api.h"
 #include "core/init.h"
 
@@ -23,7 +20,7 @@ struct Wish {
 // Of the first rank of each new communicator; the others' are not looked at.
 struct Invitation {
   std::uint64_t made = 0;
-  std::array<std::byte, GYRE_UNIQUE_ID_BYTES> id{};
+  gyreUniqueId id{};
 };
 
 template <typename T>
@@ -54,18 +51,6 @@ std::vector<int> members(const std::vector<Wish>& wishes, std::int32_t color) {
   return found;
 }
 
-Result<Invitation> invite(Process& process) {
-  auto root = bootstrap::Root::create(process.loop(), process.network(), GYRE_VERSION_CODE);
-  if (!root) {
-    return Unexpected(std::move(root).error());
-  }
-  Invitation invitation{.made = 1};
-  const auto encoded = (*root)->id().encode();
-  std::memcpy(invitation.id.data(), encoded.data(), invitation.id.size());
-  process.keep(std::move(*root));
-  return invitation;
-}
-
 Status split(Communicator& parent, const Wish& wish, gyreComm_t* newcomm,
              CommunicatorOptions options) {
   Process& process = *Process::existing();
@@ -77,7 +62,7 @@ Status split(Communicator& parent, const Wish& wish, gyreComm_t* newcomm,
   const std::vector<int> ranks = takes_part ? members(*wishes, wish.color) : std::vector<int>();
   Result<Invitation> mine = Invitation{};
   if (takes_part && ranks.front() == parent.rank()) {
-    mine = invite(process);
+    mine = make_unique_id(process).map([](const gyreUniqueId& id) { return Invitation{1, id}; });
   }
   // The others wait for the invitation, so they are told even if there is none.
   const auto all = gather(parent, mine ? *mine : Invitation{});
@@ -97,7 +82,7 @@ Status split(Communicator& parent, const Wish& wish, gyreComm_t* newcomm,
                             "{}: its own error says why.",
                             ranks.front(), wish.color));
   }
-  const auto id = bootstrap::UniqueId::decode(chosen.id);
+  const auto id = bootstrap::UniqueId::decode(std::as_bytes(std::span(chosen.id.internal)));
   if (!id) {
     return Unexpected(id.error());
   }

@@ -29,7 +29,22 @@ constexpr std::uint64_t mix(std::uint64_t value) {
   return value ^ value >> 33;
 }
 
+constexpr std::uint32_t users_own = 0xff;  // instead of an algorithm
+
+std::uint32_t pack(std::uint32_t algorithm, plan::Protocol protocol, int channels) {
+  return algorithm | static_cast<std::uint32_t>(protocol) << 8 |
+         static_cast<std::uint32_t>(channels & 0xff) << 16;
+}
+
 }  // namespace
+
+std::uint32_t pack_plan(plan::Algorithm algorithm, plan::Protocol protocol, int channels) {
+  return pack(static_cast<std::uint32_t>(algorithm), protocol, channels);
+}
+
+std::uint32_t pack_users_plan(plan::Protocol protocol, int channels) {
+  return pack(users_own, protocol, channels);
+}
 
 EncodedCall encode(const Call& call) {
   return {static_cast<std::uint64_t>(call.collective) << 8 | static_cast<std::uint64_t>(call.type) |
@@ -73,9 +88,10 @@ std::string describe_plan(const Call& call) {
   const auto algorithm = static_cast<plan::Algorithm>(call.plan & 0xff);
   const auto protocol = static_cast<plan::Protocol>(call.plan >> 8 & 0xff);
   const std::uint32_t channels = call.plan >> 16 & 0xff;
-  return fmt::format("{}/{}, {} channel{}, chunks of {} bytes",
-                     (call.plan & 0xff) == 0xff ? "a plan of the user's" : plan::name_of(algorithm),
-                     plan::name_of(protocol), channels, channels == 1 ? "" : "s", call.chunk);
+  return fmt::format(
+      "{}/{}, {} channel{}, chunks of {} bytes",
+      (call.plan & 0xff) == users_own ? "a plan of the user's" : plan::name_of(algorithm),
+      plan::name_of(protocol), channels, channels == 1 ? "" : "s", call.chunk);
 }
 
 }  // namespace gyre::core

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "collectives/algorithm.h"
 #include "collectives/plan.h"
 #include "memory/types.h"
 
@@ -22,6 +23,11 @@ struct Call {
   std::uint32_t plan = 0, chunk = 0;
   friend bool operator==(const Call&, const Call&) = default;
 };
+
+// Call::plan, of a plan that was chosen and of one that the user brought.
+[[nodiscard]] std::uint32_t pack_plan(plan::Algorithm algorithm, plan::Protocol protocol,
+                                      int channels);
+[[nodiscard]] std::uint32_t pack_users_plan(plan::Protocol protocol, int channels);
 
 using EncodedCall = std::array<std::uint64_t, 4>;  // the words of a call record
 [[nodiscard]] EncodedCall encode(const Call& call);

@@ -91,19 +91,20 @@ bool chooses_by_costs(const PlanSettings& plans, int ranks) {
 
 // What rank 0 knows from earlier jobs; the others need not.
 std::optional<plan::LinkCosts> known_costs(const Settings& settings,
-                                           const CommunicatorOptions& options) {
+                                           const CommunicatorOptions& options,
+                                           const topology::HostIdentity& host) {
   if (options.rank != 0 || options.ranks <= 2 || settings.cost_file == "none") {
     return std::nullopt;
   }
   const std::string path = cost_path(settings.cost_file);
-  const auto cpus = topology::count_cpus(topology::read_host_identity(settings.host_id).cpus);
-  return path.empty() ? std::nullopt : read_costs(path, cost_key(options.ranks, cpus));
+  return path.empty() ? std::nullopt
+                      : read_costs(path, cost_key(options.ranks, topology::count_cpus(host.cpus)));
 }
 
-void keep_costs(const Settings& settings, int ranks, const plan::LinkCosts& costs, bool plausible) {
+void keep_costs(const Settings& settings, int ranks, const topology::HostIdentity& host,
+                const plan::LinkCosts& costs, bool plausible) {
   const std::string path = cost_path(settings.cost_file);
-  const auto cpus = topology::count_cpus(topology::read_host_identity(settings.host_id).cpus);
-  const std::string key = cost_key(ranks, cpus);
+  const std::string key = cost_key(ranks, topology::count_cpus(host.cpus));
   log::info(log::Subsystem::tuning,
             "measured for {}: an exchange among all takes {:.2f} us, a message {:.3f} us, a byte "
             "{:.3f} ns, {:.3f} ns in large calls{}",
@@ -140,7 +141,8 @@ Status Communicator::join() {
                           settings.channels, options_.plan_file, settings.reproducible != 0},
                 .slots = settings.slots,
                 .chooses_by_costs = settings.cost_file != "none",
-                .costs = known_costs(settings, options_)};
+                .costs = {}};
+  mine.costs = known_costs(settings, options_, mine.host);
   if (options_.ranks == 1) {
     cards_.push_back(std::move(mine));
     make_collectives();
@@ -323,7 +325,7 @@ Status Communicator::learn_costs() {
     costs = read_link_costs(reader);
     const bool plausible = are_plausible(*costs, {.ranks = options_.ranks, .cpus = cpus});
     if (options_.rank == 0) {
-      keep_costs(settings, options_.ranks, *costs, plausible);
+      keep_costs(settings, options_.ranks, first.host, *costs, plausible);
     }
     if (!plausible) {
       costs.reset();

@@ -126,7 +126,7 @@ Status Exchange::copy_to_self(std::span<const Message> messages) {
 std::optional<Exchange::Awaited> Exchange::awaited_from(int peer) {
   for (const auto& pending : engine_.pending_receives()) {
     if (pending.peer == peer) {
-      return Awaited{received_[at(peer)] + pending.before + 1, &messages_[pending.transfer]};
+      return Awaited{number_of(pending), &messages_[pending.transfer]};
     }
   }
   return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<Exchange::Awaited> Exchange::awaited_from(int peer) {
 bool Exchange::find_misfit() {
   for (const auto& pending : engine_.pending_receives()) {
     const Message& message = messages_[pending.transfer];
-    const std::uint64_t number = received_[at(pending.peer)] + pending.before + 1;
+    const std::uint64_t number = number_of(pending);
     const EncodedCall expected = encode(call_of(kind_, message));
     const auto sent = endpoint_->send_of(pending.peer, number);
     if (sent && *sent != expected) {
@@ -157,7 +157,7 @@ bool Exchange::is_missed_by(int peer) const {
 std::string Exchange::explain_misfit(int peer) {
   std::string text;
   for (const auto& pending : engine_.pending_receives()) {
-    const std::uint64_t number = received_[at(pending.peer)] + pending.before + 1;
+    const std::uint64_t number = number_of(pending);
     const Message& message = messages_[pending.transfer];
     const auto sent = endpoint_->send_of(pending.peer, number);
     const bool differs = sent && *sent != encode(call_of(kind_, message));

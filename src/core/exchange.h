@@ -65,6 +65,10 @@ class Exchange {
   };
   Status copy_to_self(std::span<const Message> messages);
   [[nodiscard]] std::optional<Awaited> awaited_from(int peer);
+  // Of a message that is received, among all from its sender.
+  [[nodiscard]] std::uint64_t number_of(const engine::PointToPoint::Pending& pending) const {
+    return received_[static_cast<std::size_t>(pending.peer)] + pending.before + 1;
+  }
 
   int rank_;
   shm::Endpoint* endpoint_;

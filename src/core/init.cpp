@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "bootstrap/root.h"
 #include "core/group.h"
 #include "core/process.h"
 
@@ -99,6 +100,18 @@ Status connect(Process& process, const CommunicatorOptions& options, gyreComm_t*
     return {};
   }
   return connect_now(process, options, comm);
+}
+
+Result<gyreUniqueId> make_unique_id(Process& process) {
+  auto root = bootstrap::Root::create(process.loop(), process.network(), GYRE_VERSION_CODE);
+  if (!root) {
+    return Unexpected(std::move(root).error());
+  }
+  gyreUniqueId id;
+  const auto encoded = (*root)->id().encode();
+  std::memcpy(id.internal, encoded.data(), sizeof(id.internal));
+  process.keep(std::move(*root));
+  return id;
 }
 
 }  // namespace gyre::core

@@ -18,4 +18,7 @@ namespace gyre::core {
 // that one thread may make several communicators of one job.
 Status connect(Process& process, const CommunicatorOptions& options, gyreComm_t* comm);
 
+// An id, and its root in this process, which is kept while its ranks may come.
+Result<gyreUniqueId> make_unique_id(Process& process);
+
 }  // namespace gyre::core

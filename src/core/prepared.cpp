@@ -132,14 +132,6 @@ std::string describe_candidates(plan::Collective collective, const plan::ChoiceI
   return text.empty() ? text : text + ")";
 }
 
-// What the ranks must agree on beside the call itself, in 32 bits.
-std::uint32_t pack(const plan::Choice& choice, bool own) {
-  constexpr std::uint32_t users_own = 0xff;
-  return (own ? users_own : static_cast<std::uint32_t>(choice.algorithm)) |
-         static_cast<std::uint32_t>(choice.protocol) << 8 |
-         static_cast<std::uint32_t>(choice.channels & 0xff) << 16;
-}
-
 Result<Selection> select(const PrepareContext& context, const PrepareKey& key, const Call& call,
                          const plan::ChoiceInput& input) {
   Selection selection;
@@ -213,9 +205,12 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
   const std::uint64_t bytes = key.count * size_of(key.type);
   const bool direct = choice.protocol == plan::Protocol::direct;
   if (context.ranks > 1) {
-    call.plan = pack(choice, plan.name.starts_with("file:"));
+    call.plan = plan.name.starts_with("file:")
+                    ? pack_users_plan(choice.protocol, choice.channels)
+                    : pack_plan(choice.algorithm, choice.protocol, choice.channels);
     call.chunk = direct ? 0 : static_cast<std::uint32_t>(choice.slot_bytes);
   }
+  const int channel = first_channel(choice, plan.slots, bytes, context.shape);
   auto prepared = std::make_unique<Prepared>(Prepared{
       .key = key,
       .call = call,
@@ -223,9 +218,8 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
       .tag = signature(call),
       .bytes = bytes,
       .direct_allowed = direct_is_allowed(context, key, input, same_scale || !reduction.scaled),
-      .first_channel = first_channel(choice, plan.slots, bytes, context.shape),
-      .few_slots_do = plan.slots <= context.shape.few_slots_of(
-                                        first_channel(choice, plan.slots, bytes, context.shape)),
+      .first_channel = channel,
+      .few_slots_do = plan.slots <= context.shape.few_slots_of(channel),
       .input_stride = layout.input_sections ? bytes : 0,
       .output_stride = layout.output_sections ? bytes : 0,
       .input_bytes =

@@ -58,20 +58,20 @@ Executor::Executor(std::span<transport::Connection* const> connections,
       destinations_(connections_.size() + 1),
       inline_messages_((connections_.size() + 1) * inline_stride_) {}
 
-void Executor::reserve_scratch(const CompiledProgram& program, const plan::Geometry& geometry,
-                               std::size_t element_bytes) {
+std::size_t Executor::reserve_scratch(const CompiledProgram& program,
+                                      const plan::Geometry& geometry, std::size_t element_bytes) {
   const std::size_t lines = scratch_lines(program, geometry, element_bytes);
   const std::size_t needed = lines * program.scratch_blocks() * channels_.size();
   if (needed > scratch_.size()) {
     scratch_.resize(needed);
   }
+  return lines;
 }
 
 Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geometry,
                       Combiner& combiner, const Operands& operands, Waiter& waiter) {
-  reserve_scratch(program, geometry, combiner.element_bytes());
   Run run{program,  geometry, combiner,
-          operands, 0,        scratch_lines(program, geometry, combiner.element_bytes())};
+          operands, 0,        reserve_scratch(program, geometry, combiner.element_bytes())};
   if (program.exchange()) {
     if (program.protocol() == Protocol::staged && geometry.tiles_of(0) == geometry.tiles()) {
       return run_staged_exchange(run, waiter);
@@ -92,24 +92,11 @@ Outcome Executor::run_channels(Run& run, Waiter& waiter) {
     run.live_channels += turns > 0 ? 1 : 0;
   }
   const int end = first + run.live_channels;  // the first channels have the tiles
-  while (run.live_channels > 0) {
-    const Advance result = advance_all(run, first, end);
-    if (result == Advance::mismatch) {
-      return Outcome::mismatch;
-    }
-    if (result == Advance::moved) {
-      waiter.progressed();
-      continue;
-    }
-    const Waiter::Verdict verdict = waiter.pause();
-    if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
-      return outcome_of(verdict);
-    }
-  }
-  return Outcome::done;
+  return advance_until_done(
+      waiter, [&] { return run.live_channels > 0; }, [&] { return advance_all(run, first, end); });
 }
 
-Executor::Advance Executor::advance_all(Run& run, int first, int end) {
+Advance Executor::advance_all(Run& run, int first, int end) {
   Advance all = Advance::blocked;
   for (int channel = first; channel < end; ++channel) {
     const Advance one = advance(run, channel);
@@ -122,7 +109,7 @@ Executor::Advance Executor::advance_all(Run& run, int first, int end) {
 }
 
 // Runs a channel to the end of its tile or to the first step that must wait.
-Executor::Advance Executor::advance(Run& run, int channel) {
+Advance Executor::advance(Run& run, int channel) {
   Channel& state = channels_[static_cast<std::size_t>(channel)];
   if (state.turn == state.turns) {
     return Advance::blocked;
@@ -141,7 +128,7 @@ Executor::Advance Executor::advance(Run& run, int channel) {
   return Advance::moved;
 }
 
-Executor::Advance Executor::do_step(Run& run, int channel, const CompiledProgram::Step& step) {
+Advance Executor::do_step(Run& run, int channel, const CompiledProgram::Step& step) {
   switch (step.kind) {
     case StepKind::combine:
       return do_combine(run, channel, step);
@@ -168,7 +155,7 @@ std::uint64_t Executor::tile_of(const Run& run, int channel) const {
                               channels_[static_cast<std::size_t>(channel)].turn);
 }
 
-Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram::Step& step) {
+Advance Executor::do_wait(Run& run, int channel, const CompiledProgram::Step& step) {
   transport::Connection& connection = *connections_[static_cast<std::size_t>(step.peer)];
   const std::uint32_t tag = run.operands.tag;
   Arrival arrival;
@@ -188,7 +175,7 @@ Executor::Advance Executor::do_wait(Run& run, int channel, const CompiledProgram
   return arrival == Arrival::mismatch ? Advance::mismatch : Advance::blocked;
 }
 
-Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProgram::Step& step) {
+Advance Executor::do_combine(Run& run, int channel, const CompiledProgram::Step& step) {
   const std::uint64_t tile = tile_of(run, channel);
   const plan::ElementRange range = run.geometry.block(tile, static_cast<std::uint64_t>(step.block));
   const auto destinations = run.program.destinations(step);
@@ -219,8 +206,8 @@ Executor::Advance Executor::do_combine(Run& run, int channel, const CompiledProg
 }
 
 // A small message goes from where it is straight into the peer's lines.
-Executor::Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& step,
-                                        plan::ElementRange range) {
+Advance Executor::put_in_line(Run& run, const CompiledProgram::Step& step,
+                              plan::ElementRange range) {
   const auto peer = static_cast<std::size_t>(run.program.destinations(step).front().peer);
   connections_[peer]->put_inline({scaled_input(run, run.program.sources(step).front().block, range),
                                   range.length * run.combiner.element_bytes()},

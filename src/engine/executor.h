@@ -42,14 +42,38 @@ enum class Outcome : std::uint8_t { done, aborted, timed_out, mismatch };
   return verdict == Waiter::Verdict::aborted ? Outcome::aborted : Outcome::timed_out;
 }
 
+// How far a look at everything that could go on has got.
+enum class Advance : std::uint8_t { blocked, moved, mismatch };
+
+// Looks again and again, by advance_all(), and waits in between, until nothing is left().
+template <typename Left, typename AdvanceAll>
+[[nodiscard]] Outcome advance_until_done(Waiter& waiter, Left&& left, AdvanceAll&& advance_all) {
+  while (left()) {
+    const Advance result = advance_all();
+    if (result == Advance::mismatch) {
+      return Outcome::mismatch;
+    }
+    if (result == Advance::moved) {
+      waiter.progressed();
+      continue;
+    }
+    const Waiter::Verdict verdict = waiter.pause();
+    if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
+      return outcome_of(verdict);
+    }
+  }
+  return Outcome::done;
+}
+
 class Executor {
  public:
   // `connections` by rank, null for this rank itself; all outlive the executor.
   Executor(std::span<transport::Connection* const> connections, const transport::Shape& shape);
 
-  // Before a program with scratch runs for the first time: run() then allocates nothing.
-  void reserve_scratch(const CompiledProgram& program, const plan::Geometry& geometry,
-                       std::size_t element_bytes);
+  // Before a program with scratch runs for the first time: run() then allocates nothing. Answers how
+  // many cache lines a scratch block has.
+  std::size_t reserve_scratch(const CompiledProgram& program, const plan::Geometry& geometry,
+                              std::size_t element_bytes);
 
   // After mismatch, blamed() is the peer whose message belonged to another call; after timed_out
   // and aborted, the peer that was waited for (or -1).
@@ -58,7 +82,6 @@ class Executor {
   [[nodiscard]] int blamed() const { return blamed_; }
 
  private:
-  enum class Advance : std::uint8_t { blocked, moved, mismatch };
   struct Channel {
     std::uint64_t turn = 0, turns = 0;
     std::size_t step = 0;

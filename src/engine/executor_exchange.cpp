@@ -132,7 +132,7 @@ void Executor::send_input(Run& run, std::uint64_t tile) {
   const std::size_t element = run.combiner.element_bytes();
   const std::byte* const from = run.operands.input + range.offset * element;
   const auto& receivers = run.program.exchange()->receivers;
-  const StoreHint hint{.streamed = run.operands.stream_messages ? ~std::uint64_t{0} : 0};
+  const StoreHint hint = run.operands.stream_messages ? StoreHint::streaming : StoreHint::cached;
   run.combiner.combine({destinations_.data(), receivers.size()}, {&from, 1}, 1, range.length, hint,
                        false);
   for (const std::int32_t peer : receivers) {

@@ -31,22 +31,9 @@ PointToPoint::PointToPoint(std::span<transport::Connection* const> connections,
 Outcome PointToPoint::run(std::span<const Transfer> transfers, bool stream_messages,
                           Waiter& waiter) {
   start(transfers);
-  hint_ = {.streamed = stream_messages ? ~std::uint64_t{0} : 0};
-  while (live_ > 0) {
-    const Advance all = advance_all();
-    if (all == Advance::mismatch) {
-      return Outcome::mismatch;
-    }
-    if (all == Advance::moved) {
-      waiter.progressed();
-      continue;
-    }
-    const Waiter::Verdict verdict = waiter.pause();
-    if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
-      return outcome_of(verdict);
-    }
-  }
-  return Outcome::done;
+  hint_ = stream_messages ? StoreHint::streaming : StoreHint::cached;
+  return advance_until_done(
+      waiter, [&] { return live_ > 0; }, [&] { return advance_all(); });
 }
 
 void PointToPoint::start(std::span<const Transfer> transfers) {
@@ -62,7 +49,7 @@ void PointToPoint::start(std::span<const Transfer> transfers) {
   live_ = flows_.size();
 }
 
-PointToPoint::Advance PointToPoint::advance_all() {
+Advance PointToPoint::advance_all() {
   Advance all = Advance::blocked;
   for (Flow& flow : flows_) {
     const Advance one = advance(flow);
@@ -90,7 +77,7 @@ void PointToPoint::add(std::size_t transfer) {
   flow.last = transfer;
 }
 
-PointToPoint::Advance PointToPoint::advance(Flow& flow) {
+Advance PointToPoint::advance(Flow& flow) {
   Advance moved = Advance::blocked;
   for (int piece = 0; piece < pieces_in_a_turn && flow.current != none; ++piece) {
     const Advance one = move_piece(flow, transfers_[flow.current]);
@@ -104,7 +91,7 @@ PointToPoint::Advance PointToPoint::advance(Flow& flow) {
 }
 
 // One slot's worth of the current transfer.
-PointToPoint::Advance PointToPoint::move_piece(Flow& flow, const Transfer& transfer) {
+Advance PointToPoint::move_piece(Flow& flow, const Transfer& transfer) {
   transport::Connection& connection = *connections_[static_cast<std::size_t>(flow.peer)];
   const int channel = channel_for(transfer.bytes);
   const std::size_t bytes = std::min(transfer.bytes - flow.offset, shape_.slot_bytes_of(channel));

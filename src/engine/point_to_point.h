@@ -53,7 +53,6 @@ class PointToPoint {
     std::size_t done = 0;    // transfers
     std::size_t offset = 0;  // bytes of the current one
   };
-  enum class Advance : std::uint8_t { blocked, moved, mismatch };
 
   void start(std::span<const Transfer> transfers);
   void add(std::size_t transfer);

@@ -24,8 +24,4 @@ struct Link {
 // or nobody sends, is left out.
 [[nodiscard]] std::vector<Link> links_of(const plan::Plan& plan);
 
-// The most messages and signals that must follow one another, program order included; -1 where ranks
-// wait for each other in a circle.
-[[nodiscard]] int longest_chain(const plan::Plan& plan);
-
 }  // namespace gyre::tool

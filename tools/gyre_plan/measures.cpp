@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "collectives/chain.h"
 #include "collectives/layout.h"
-#include "gyre_plan/links.h"
 
 namespace gyre::tool {
 namespace {
@@ -63,7 +63,7 @@ Measures measure(const plan::Plan& plan) {
     all.combined = std::max(all.combined, static_cast<double>(rank.combined) * unit);
     all.peers = std::max(all.peers, static_cast<int>(rank.peers.size()));
   }
-  all.chain = longest_chain(plan);
+  all.chain = plan::longest_chain(plan.programs);
   return all;
 }
 

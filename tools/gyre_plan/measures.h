@@ -20,7 +20,7 @@ struct Measures {
   double read_from_peers = 0;  // out of their inputs and outputs
   double combined = 0;         // read by steps with several sources
   int peers = 0;               // that a rank sends to, or receives from
-  int chain = 0;               // see longest_chain
+  int chain = 0;               // see collectives/chain.h
 };
 
 [[nodiscard]] Measures measure(const plan::Plan& plan);
