@@ -30,6 +30,7 @@ phase() {
 launcher=()
 if command -v ccache >/dev/null; then
   launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  export CCACHE_SLOPPINESS=pch_defines,time_macros  # cmake/precompiled.cmake
 fi
 
 build() {
@@ -40,7 +41,7 @@ build() {
 run_tests() {
   local log counts
   log=$(mktemp)
-  ctest --preset "$@" | tee "$log"
+  ctest --preset "$@" --parallel "$jobs" | tee "$log"
   local result=${PIPESTATUS[0]}
   counts=$(grep -oE '[0-9]+ tests failed out of [0-9]+' "$log" | tail -1)
   rm -f "$log"

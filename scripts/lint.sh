@@ -5,7 +5,7 @@
 #   scripts/lint.sh --all      clang-tidy on the programs too: their command lines take it longer than
 #                              the whole library
 #   scripts/lint.sh --changed  files that differ from the branch main, or are not committed
-# clang-tidy reads the compile commands of the dev preset.
+# clang-tidy reads the compile commands of the preset lint, which has no precompiled headers.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,7 +30,7 @@ fi
 clang-format --dry-run -Werror "${sources[@]}"
 echo "lint: format of ${#sources[@]} files is right"
 
-cmake --preset dev >/dev/null
+cmake --preset lint >/dev/null
 # Only what is compiled here; headers are analysed through the files that include them. Tests are
 # formatted but not analysed: they are half of the time, and GoogleTest's macros most of the findings.
 analysed='src|plugins'
@@ -40,10 +40,10 @@ fi
 mapfile -t units < <(printf '%s\n' "${sources[@]}" | grep -E "^($analysed)/.*\\.cpp\$" || true)
 compiled=()
 for unit in ${units[@]+"${units[@]}"}; do
-  grep -q "\"file\": \"$PWD/$unit\"" build/dev/compile_commands.json && compiled+=("$unit")
+  grep -q "\"file\": \"$PWD/$unit\"" build/lint/compile_commands.json && compiled+=("$unit")
 done
 if [[ ${#compiled[@]} != 0 ]]; then
   printf '%s\0' "${compiled[@]}" |
-    xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build/dev --quiet 2> >(grep -v 'warnings\? generated' >&2)
+    xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build/lint --quiet 2> >(grep -v 'warnings\? generated' >&2)
 fi
 echo "lint: clang-tidy found nothing in ${#compiled[@]} files"

@@ -53,7 +53,9 @@ Result<std::string> Pmi1::get(const std::string& key) {
 
 std::string Pmi1::field(const std::string& line, const std::string& name) {
   const std::string start = " " + name + "=";
-  const std::string padded = " " + line + " ";
+  std::string padded(1, ' ');
+  padded += line;
+  padded += ' ';
   const std::size_t found = padded.find(start);
   if (found == std::string::npos) {
     return "";
