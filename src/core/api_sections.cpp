@@ -42,7 +42,29 @@ Buffers buffers_of(const Request& request, int rank, int ranks) {
   }
 }
 
+// The common case of all checks at once, as plainly_good() of validate.h is. False: check() says
+// what is wrong, if anything.
+bool plainly_good(const Request& request, int rank, int ranks) {
+  constexpr std::size_t no_overflow = std::size_t{1} << 36;  // times 2^20 ranks and 8 bytes
+  if (static_cast<unsigned>(request.type) >= gyreNumTypes || request.count > no_overflow ||
+      request.send == nullptr || request.receive == nullptr ||
+      (plan::has_root(request.collective) &&
+       static_cast<unsigned>(request.root) >= static_cast<unsigned>(ranks))) {
+    return false;
+  }
+  const Buffers buffers = buffers_of(request, rank, ranks);
+  const std::size_t bytes = request.count * size_of(static_cast<DataType>(request.type));
+  const auto send = reinterpret_cast<std::uintptr_t>(request.send);
+  const auto receive = reinterpret_cast<std::uintptr_t>(request.receive);
+  return buffers.send_sections == 0 || buffers.receive_sections == 0 ||
+         send + buffers.send_sections * bytes <= receive ||
+         receive + buffers.receive_sections * bytes <= send;
+}
+
 Status check(const Request& request, const char* count_name, int rank, int ranks) {
+  if (plainly_good(request, rank, ranks)) [[likely]] {
+    return {};
+  }
   GYRE_TRY(check_type(request.type));
   if (plan::has_root(request.collective)) {
     GYRE_TRY(check_rank("root", request.root, ranks));

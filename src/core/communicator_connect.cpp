@@ -41,7 +41,8 @@ transport::Shape shape_for(int ranks, const PlanSettings& plans, std::int64_t sl
       .inline_bytes = limits.inline_bytes,
       .small_channels = 1,
       .small_slots = ranks == 2 ? limits.pair_exchange_slots : limits.exchange_slots,
-      .small_slot_bytes = limits.exchange_slot};
+      .small_slot_bytes = limits.exchange_slot,
+      .line_channels = 1};
   if (plans.channels > 0) {
     shape.channels = static_cast<int>(plans.channels);
   }

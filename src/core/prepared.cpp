@@ -67,14 +67,21 @@ Status fit(plan::Choice& choice, const transport::Shape& shape) {
 }
 
 // Calls of which all messages fit in small slots use those: their few lines stay in the first-level
-// cache from call to call.
+// cache from call to call. The shortest share a line with their flag.
 int first_channel(const plan::Choice& choice, int slots, std::uint64_t bytes,
                   const transport::Shape& shape) {
+  if (choice.protocol != plan::Protocol::staged) {
+    return 0;
+  }
+  if (slots <= shape.line_slots && choice.channels <= shape.line_channels &&
+      bytes <= transport::line_bytes) {
+    return shape.first_line();
+  }
   const bool small =
-      slots <= shape.small_slots && choice.protocol == plan::Protocol::staged &&
-      choice.channels <= shape.small_channels && choice.slot_bytes <= shape.small_slot_bytes &&
+      slots <= shape.small_slots && choice.channels <= shape.small_channels &&
+      choice.slot_bytes <= shape.small_slot_bytes &&
       bytes <= shape.small_slot_bytes * static_cast<std::uint64_t>(shape.small_slots);
-  return small ? shape.channels : 0;
+  return small ? shape.first_small() : 0;
 }
 
 // Whether contributions must be combined in the order of ranks.

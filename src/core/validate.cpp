@@ -24,7 +24,9 @@ Status check_type(gyreDataType_t type) {
 
 Status check_count(const char* argument, std::size_t count, gyreDataType_t type) {
   const auto element = static_cast<DataType>(type);
-  if (count <= most_bytes / size_of(element)) [[likely]] {
+  std::size_t bytes = 0;
+  // A product instead of a quotient: small calls are over before a division is.
+  if (!__builtin_mul_overflow(count, size_of(element), &bytes) && bytes <= most_bytes) [[likely]] {
     return {};
   }
   return fail(Code::invalid_argument,

@@ -80,7 +80,28 @@ Outcome Executor::run(const CompiledProgram& program, const plan::Geometry& geom
       return run_inline_exchange(run, waiter);
     }
   }
-  return run_channels(run, waiter);
+  return geometry.tiles() == 1 ? run_one_tile(run, waiter) : run_channels(run, waiter);
+}
+
+// A short message is there before the book-keeping of several channels would be done.
+Outcome Executor::run_one_tile(Run& run, Waiter& waiter) {
+  const int channel = run.operands.first_channel;
+  channels_[static_cast<std::size_t>(channel)].turn = 0;
+  for (const CompiledProgram::Step& step : run.program.steps()) {
+    Advance result = do_step(run, channel, step);
+    while (result == Advance::blocked) {
+      const Waiter::Verdict verdict = waiter.pause();
+      if (verdict != Waiter::Verdict::poll_again) [[unlikely]] {
+        return outcome_of(verdict);
+      }
+      result = do_step(run, channel, step);
+    }
+    if (result == Advance::mismatch) [[unlikely]] {
+      return Outcome::mismatch;
+    }
+    waiter.progressed();
+  }
+  return Outcome::done;
 }
 
 Outcome Executor::run_channels(Run& run, Waiter& waiter) {

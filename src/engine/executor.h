@@ -99,6 +99,7 @@ class Executor {
     std::array<std::byte, 64> bytes;
   };
 
+  Outcome run_one_tile(Run& run, Waiter& waiter);
   Outcome run_channels(Run& run, Waiter& waiter);
   // executor_exchange.cpp
   Outcome run_inline_exchange(Run& run, Waiter& waiter);

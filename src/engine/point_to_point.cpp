@@ -126,7 +126,10 @@ void PointToPoint::end_transfer(Flow& flow) {
 }
 
 int PointToPoint::channel_for(std::size_t bytes) const {
-  return bytes <= small_slots_up_to && shape_.small_channels > 0 ? shape_.channels : 0;
+  if (bytes <= transport::line_bytes && shape_.line_channels > 0) {
+    return shape_.first_line();
+  }
+  return bytes <= small_slots_up_to && shape_.small_channels > 0 ? shape_.first_small() : 0;
 }
 
 std::span<const PointToPoint::Pending> PointToPoint::pending_receives() {

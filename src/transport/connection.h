@@ -29,9 +29,13 @@
 
 namespace gyre::transport {
 
+// A cache line less the word that says that its bytes have come.
+inline constexpr std::size_t line_bytes = 56;
+
 // Equal on both ends of every connection of a communicator. Channels [0, channels) have large
 // slots, for bulk; the `small_channels` after them have small ones, for messages of which a few fit
-// in the first-level cache.
+// in the first-level cache; a slot of the `line_channels` after those is what shares a cache line with
+// its flag, for the shortest messages from one rank to another.
 struct Shape {
   int channels = 4;
   int slots = 2;                        // per FIFO, at least 1
@@ -40,13 +44,25 @@ struct Shape {
   int small_channels = 0;
   int small_slots = 2;
   std::size_t small_slot_bytes = 8 * 1024;
+  int line_channels = 0;
+  int line_slots = 64;
   // What a sender that keeps to few slots goes round in: as much as stays in a second-level cache, of
   // each channel; half of it of a channel with small slots.
   std::size_t few_slots_bytes = 512 * 1024;
 
-  [[nodiscard]] int all_channels() const { return channels + small_channels; }
-  [[nodiscard]] int slots_of(int channel) const { return channel < channels ? slots : small_slots; }
+  [[nodiscard]] int first_small() const { return channels; }
+  [[nodiscard]] int first_line() const { return channels + small_channels; }
+  [[nodiscard]] int all_channels() const { return first_line() + line_channels; }
+  [[nodiscard]] int slots_of(int channel) const {
+    if (channel >= first_line()) {
+      return line_slots;
+    }
+    return channel < channels ? slots : small_slots;
+  }
   [[nodiscard]] std::size_t slot_bytes_of(int channel) const {
+    if (channel >= first_line()) {
+      return line_bytes;
+    }
     return channel < channels ? slot_bytes : small_slot_bytes;
   }
   // Of a channel's slots, the first few that a sender may keep to (Connection::use_few_slots).

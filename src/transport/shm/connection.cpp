@@ -115,8 +115,9 @@ ShmConnection::ShmConnection(const Layout& layout, std::byte* own, int own_rank,
     fifo.sent = fifo.credited = fifo.taken = messages_before;
     fifo.credit_here = at<Word>(own, here + layout.credit(channel));
     fifo.credit_there = at<Word>(peer, there + layout.credit(channel));
-    fifo.flags_here = at<SlotFlag>(own, here + layout.flag(channel, 0));
-    fifo.flags_there = at<SlotFlag>(peer, there + layout.flag(channel, 0));
+    fifo.flags_here = own + here + layout.flag(channel, 0);
+    fifo.flags_there = peer + there + layout.flag(channel, 0);
+    fifo.flag_stride = layout.flag(channel, 1) - layout.flag(channel, 0);
     fifo.bytes_here = own + here + layout.slot(channel, 0);
     fifo.bytes_there = peer + there + layout.slot(channel, 0);
     fifo.slot_bytes = layout.slot(channel, 1) - layout.slot(channel, 0);
@@ -153,7 +154,7 @@ void ShmConnection::put(int channel, std::size_t /*bytes*/, std::uint32_t tag) {
       [[unlikely]] {
     refresh_flags(fifo);
   }
-  SlotFlag& flag = fifo.flags_there[fifo.filling];
+  SlotFlag& flag = fifo.flag_there(fifo.filling);
   fifo.next_to_fill = fifo.filling + 1 < fifo.slots ? fifo.filling + 1 : 0;
   ++fifo.sent;
   fifo.filled[fifo.filling] = fifo.sent;
@@ -170,7 +171,7 @@ void ShmConnection::refresh_flags(Fifo& fifo) {
     // Only unread messages keep a slot; these slots have none, or the receiver would be there.
     // relaxed: there are no bytes that the flag announces.
     if (fifo.credited >= fifo.filled[slot]) {
-      fifo.flags_there[slot].store(flag_of(fifo.sent, 0), std::memory_order_relaxed);
+      fifo.flag_there(slot).store(flag_of(fifo.sent, 0), std::memory_order_relaxed);
     }
   }
   fifo.refreshed = fifo.sent;
@@ -179,10 +180,10 @@ void ShmConnection::refresh_flags(Fifo& fifo) {
 Arrival ShmConnection::arrived(int channel, std::uint32_t tag, const std::byte** message) {
   Fifo& fifo = fifos_[static_cast<std::size_t>(channel)];
   fifo.taking = fifo.next_to_take;
-  Arrival arrival = look(fifo.flags_here[fifo.taking], fifo.taken + 1, tag);
+  Arrival arrival = look(fifo.flag_here(fifo.taking), fifo.taken + 1, tag);
   if (fifo.taking == fifo.few && arrival == Arrival::pending) [[unlikely]] {
     fifo.taking = 0;  // or the sender has gone back to the first slot
-    arrival = look(fifo.flags_here[0], fifo.taken + 1, tag);
+    arrival = look(fifo.flag_here(0), fifo.taken + 1, tag);
   }
   *message = fifo.bytes_here + fifo.taking * fifo.slot_bytes;
   return arrival;

@@ -46,6 +46,11 @@ class ShmConnection final : public transport::Connection {
   Result<std::byte*> map(RemoteSlice slice, std::size_t bytes) override;
 
  private:
+  template <typename T>
+  static T* at(std::byte* base, std::size_t offset) {
+    return reinterpret_cast<T*>(base + offset);
+  }
+
   // Messages are numbered from 1; a number is compared for equality, so that 32 bits may wrap.
   struct Fifo {
     std::uint64_t slots = 0;
@@ -54,8 +59,9 @@ class ShmConnection final : public transport::Connection {
     std::uint64_t taken = 0;      // messages that were released here
     Word* credit_here = nullptr;  // the peer writes: how many of ours it has released
     Word* credit_there = nullptr;
-    SlotFlag* flags_here = nullptr;  // by slot
-    SlotFlag* flags_there = nullptr;
+    std::byte* flags_here = nullptr;  // that of slot 0; the others follow
+    std::byte* flags_there = nullptr;
+    std::size_t flag_stride = 0;
     std::byte* bytes_here = nullptr;  // of slot 0; the others follow
     std::byte* bytes_there = nullptr;
     std::size_t slot_bytes = 0;
@@ -66,15 +72,17 @@ class ShmConnection final : public transport::Connection {
     std::uint64_t next_to_take = 0, taking = 0;
     std::vector<std::uint64_t> filled;  // by slot: the newest message that was put there
     std::uint64_t refreshed = 0;        // messages when the flags of unused slots were last new
+
+    [[nodiscard]] SlotFlag& flag_here(std::uint64_t slot) const {
+      return *at<SlotFlag>(flags_here, slot * flag_stride);
+    }
+    [[nodiscard]] SlotFlag& flag_there(std::uint64_t slot) const {
+      return *at<SlotFlag>(flags_there, slot * flag_stride);
+    }
   };
 
   void end_inline(std::size_t lines);
   void refresh_flags(Fifo& fifo);
-
-  template <typename T>
-  static T* at(std::byte* base, std::size_t offset) {
-    return reinterpret_cast<T*>(base + offset);
-  }
 
   std::vector<Fifo> fifos_;
   InlineLine* inline_here_[inline_sets];

@@ -8,10 +8,11 @@
 // every word has one writer. Words that different ranks write never share a cache line.
 //
 //   inbox = [ 2 small messages, in lines | flags of each channel's slots | credit words |
-//             signal word | slots of each channel ]
+//             signal word | lines of each line channel | slots of each channel ]
 //
 // flag: one word for each slot, apart from the slots: the one who polls it shares no line with the
-// one who still writes the bytes, and finds the next flag where it found the last.
+// one who still writes the bytes, and finds the next flag where it found the last. That of a line is the
+// line's last word: the bytes come with it.
 // credit word (channel c): how many messages of *our* FIFO c to that sender it has released.
 #pragma once
 
@@ -42,7 +43,7 @@ struct alignas(cache_line) Word {
 // Bytes and their flag in one cache line. The flag is stored last; a reader that sees it sees the
 // bytes. 56 is a multiple of every element size.
 struct alignas(cache_line) InlineLine {
-  static constexpr std::size_t payload_bytes = 56;
+  static constexpr std::size_t payload_bytes = transport::line_bytes;
   std::byte payload[payload_bytes];
   std::atomic<std::uint64_t> flag;  // message number << 32 | tag
 };
@@ -86,10 +87,14 @@ class Layout {
             static_cast<std::size_t>(std::max(shape.slots, shape.small_slots)) * sizeof(SlotFlag),
             cache_line)),
         flags_at_(inline_sets * inline_lines_ * cache_line),
-        credits_at_(flags_at_ + static_cast<std::size_t>(shape.all_channels()) * flag_stride_),
+        credits_at_(flags_at_ + static_cast<std::size_t>(shape.first_line()) * flag_stride_),
         signal_at_(credits_at_ + static_cast<std::size_t>(shape.all_channels()) * cache_line),
-        slots_at_(round_up(signal_at_ + cache_line, page)),
-        inbox_bytes_(round_up(slot(shape.all_channels(), 0), page)) {}
+        lines_at_(signal_at_ + cache_line),
+        slots_at_(
+            round_up(lines_at_ + static_cast<std::size_t>(shape.line_channels * shape.line_slots) *
+                                     cache_line,
+                     page)),
+        inbox_bytes_(round_up(slot_of_size(shape.first_line(), 0), page)) {}
 
   [[nodiscard]] std::size_t segment_bytes() const {
     return inboxes_at() + page + static_cast<std::size_t>(std::max(ranks_ - 1, 0)) * inbox_bytes_;
@@ -113,6 +118,9 @@ class Layout {
   }
   [[nodiscard]] std::size_t inline_lines() const { return inline_lines_; }  // of each set
   [[nodiscard]] std::size_t flag(int channel, int slot) const {
+    if (channel >= shape_.first_line()) {
+      return this->slot(channel, slot) + InlineLine::payload_bytes;
+    }
     return flags_at_ + static_cast<std::size_t>(channel) * flag_stride_ +
            static_cast<std::size_t>(slot) * sizeof(SlotFlag);
   }
@@ -121,17 +129,24 @@ class Layout {
   }
   [[nodiscard]] std::size_t signal() const { return signal_at_; }
   [[nodiscard]] std::size_t slot(int channel, int slot) const {
-    const int large = std::min(channel, shape_.channels);
-    return slots_at_ + stride(0) * static_cast<std::size_t>(large * shape_.slots) +
-           stride(shape_.channels) *
-               static_cast<std::size_t>((channel - large) * shape_.small_slots) +
-           stride(channel) * static_cast<std::size_t>(slot);
+    if (channel >= shape_.first_line()) {
+      const int line = (channel - shape_.first_line()) * shape_.line_slots + slot;
+      return lines_at_ + static_cast<std::size_t>(line) * cache_line;
+    }
+    return slot_of_size(channel, slot);
   }
 
   [[nodiscard]] int ranks() const { return ranks_; }
   [[nodiscard]] const transport::Shape& shape() const { return shape_; }
 
  private:
+  [[nodiscard]] std::size_t slot_of_size(int channel, int slot) const {
+    const int large = std::min(channel, shape_.channels);
+    return slots_at_ + stride(0) * static_cast<std::size_t>(large * shape_.slots) +
+           stride(shape_.channels) *
+               static_cast<std::size_t>((channel - large) * shape_.small_slots) +
+           stride(channel) * static_cast<std::size_t>(slot);
+  }
   // From one slot of a channel to the next.
   [[nodiscard]] std::size_t stride(int channel) const {
     return round_up(shape_.slot_bytes_of(channel), cache_line);
@@ -142,7 +157,7 @@ class Layout {
 
   int ranks_;
   transport::Shape shape_;
-  std::size_t inline_lines_, flag_stride_, flags_at_, credits_at_, signal_at_, slots_at_,
+  std::size_t inline_lines_, flag_stride_, flags_at_, credits_at_, signal_at_, lines_at_, slots_at_,
       inbox_bytes_;
 };
 

@@ -59,7 +59,8 @@ struct JobShape {
   bool through_scratch = false;
 };
 
-// Four channels with slots for every chunk of jobs_for, and two with smaller ones behind them.
+// Four channels with slots for every chunk of jobs_for, two with smaller ones behind them, and two of
+// lines.
 inline transport::Shape shape_for_jobs(int slots) {
   return {.channels = 4,
           .slots = slots,
@@ -67,7 +68,8 @@ inline transport::Shape shape_for_jobs(int slots) {
           .inline_bytes = 4096,
           .small_channels = 2,
           .small_slots = 2,
-          .small_slot_bytes = 192};
+          .small_slot_bytes = 192,
+          .line_channels = 2};
 }
 
 // One AllReduce (sum of float32) of all ranks: buffers, and the sums in float64.
@@ -174,11 +176,14 @@ inline std::vector<AllReduceJob> jobs_for(const plan::AllReduceCase& each, int r
     for (const std::uint64_t chunk : {64, 192, 1000, 4096}) {
       for (const std::uint64_t channels : {1, 2, 3, 4}) {
         const bool fits_small_channels = chunk <= 192 && channels <= 2;
+        const bool fits_lines = count * sizeof(float) <= transport::line_bytes && channels <= 2;
         shapes.push_back({.count = count,
                           .chunk_bytes = chunk,
                           .channels = channels,
                           .in_place = (count + channels) % 2 == 0,
-                          .first_channel = fits_small_channels && count % 4 != 0 ? 4 : 0,
+                          .first_channel = fits_lines                              ? 6
+                                           : fits_small_channels && count % 4 != 0 ? 4
+                                                                                   : 0,
                           .through_scratch = each.protocol == plan::Protocol::staged &&
                                              (count + chunk + channels) % 3 == 0});
       }

@@ -79,28 +79,35 @@ TEST_P(Contract, ChannelsAndDirectionsAreIndependent) {
   expect_message(right(), 2, noise(64, 1));
 }
 
-// Channels with other slots behind the first ones: each has its own number and size.
-TEST_P(Contract, SmallChannelsHaveSlotsOfTheirOwn) {
+// Channels with other slots behind the first ones, and lines behind those: each has its own number
+// and size.
+TEST_P(Contract, SmallAndLineChannelsHaveSlotsOfTheirOwn) {
+  const auto slots = [](int channel) { return channel < 2 ? 2U : channel < 5 ? 1U : 3U; };
+  const auto bytes_of = [](int channel) {
+    return channel < 2 ? 1024 : channel < 5 ? 64 : transport::line_bytes;
+  };
   connect({.channels = 2,
            .slots = 2,
            .slot_bytes = 1024,
            .inline_bytes = 64,
            .small_channels = 3,
            .small_slots = 1,
-           .small_slot_bytes = 64});
+           .small_slot_bytes = 64,
+           .line_channels = 2,
+           .line_slots = 3});
   for (std::uint64_t round = 0; round < 5; ++round) {
-    for (int channel = 0; channel < 5; ++channel) {
-      const std::size_t bytes = channel < 2 ? 1024 : 64;
+    for (int channel = 0; channel < 7; ++channel) {
+      const std::size_t bytes = bytes_of(channel);
       const std::uint64_t seed = round * 100 + static_cast<std::uint64_t>(channel) * 10;
-      for (std::uint64_t slot = 0; slot < (channel < 2 ? 2U : 1U); ++slot) {
+      for (std::uint64_t slot = 0; slot < slots(channel); ++slot) {
         ASSERT_NO_FATAL_FAILURE(send(left(), channel, noise(bytes, seed + slot)));
       }
       ASSERT_NO_FATAL_FAILURE(expect_no_slot(left(), channel));
     }
-    for (int channel = 4; channel >= 0; --channel) {
-      const std::size_t bytes = channel < 2 ? 1024 : 64;
+    for (int channel = 6; channel >= 0; --channel) {
+      const std::size_t bytes = bytes_of(channel);
       const std::uint64_t seed = round * 100 + static_cast<std::uint64_t>(channel) * 10;
-      for (std::uint64_t slot = 0; slot < (channel < 2 ? 2U : 1U); ++slot) {
+      for (std::uint64_t slot = 0; slot < slots(channel); ++slot) {
         ASSERT_NO_FATAL_FAILURE(take(right(), channel, noise(bytes, seed + slot)));
       }
     }
