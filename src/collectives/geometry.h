@@ -16,7 +16,7 @@ inline constexpr std::uint64_t unbounded_slot = std::numeric_limits<std::uint64_
 
 struct GeometryInput {
   std::uint64_t count = 0;                    // elements, at most 2^60
-  std::uint64_t element_bytes = 1;            // 1, 2, 4 or 8
+  std::uint64_t element_bytes = 1;            // a divisor of 64
   std::uint64_t blocks = 1;                   // Plan::blocks, at least 1
   std::uint64_t slot_bytes = unbounded_slot;  // at least element_bytes
   std::uint64_t channels = 1;                 // at least 1

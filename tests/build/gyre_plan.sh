@@ -21,13 +21,17 @@ expect() {
   grep -qF -- "$text" "$folder/out" || fail "$*: its output lacks: $text"
 }
 
-# refuse TEXT ARGUMENTS...: exits with 1, and says TEXT.
-refuse() {
-  local text=$1
+# refuse TEXT ARGUMENTS...: exits with 1, and says TEXT. misuse: with what CLI11 gives to words that an
+# option does not take.
+refuse() { refuse_with 1 "$@"; }
+misuse() { refuse_with 105 "$@"; }
+refuse_with() {
+  local expected=$1
+  local text=$2
   local status=0
-  shift
+  shift 2
   "$gyre_plan" "$@" >"$folder/out" 2>"$folder/err" || status=$?
-  [[ $status == 1 ]] || fail "$*: exits with $status, not 1"
+  [[ $status == "$expected" ]] || fail "$*: exits with $status, not $expected"
   grep -qF -- "$text" "$folder/err" || fail "$*: does not say: $text. It says: $(cat "$folder/err")"
   [[ ! -s $folder/out ]] || fail "$*: prints something all the same"
 }
@@ -41,6 +45,8 @@ refuse "It deadlocks" verify --file "$folder/ring.json" --slots 1
 sed 's/"release": 2/"wait": 2/' "$folder/ring.json" >"$folder/wrong.json"
 refuse "is wrong at rank 0, step 3 (wait peer 2)" verify --file "$folder/wrong.json"
 refuse "/gyre_plan" verify --file <(sed 's/"gyre_plan": 1/"gyre_plan": 0/' "$folder/ring.json")
+misuse "foo is none of ring, oneshot," print -a foo
+expect "AllReduce ring/staged" print -c all_reduce -a Ring
 refuse "no algorithm chain/staged" print -a chain
 refuse "The root is 4" print -c Broadcast -a chain -n 4 --root 4
 refuse "no-such-file" print --file "$folder/no-such-file"

@@ -14,17 +14,24 @@
 namespace gyre::tool {
 namespace {
 
-// By the name that users write.
-template <typename Values>
-auto by_name(const Values& values) {
-  std::map<std::string, typename Values::value_type> names;
-  for (const auto value : values) names.emplace(plan::name_of(value), value);
-  return names;
-}
-
+// Takes the name of a value, in any case and with any underscores. CLI11's own transformers would
+// also show users the number behind each name.
 template <typename Value, std::size_t count>
-std::vector<Value> listed(const Value (&values)[count]) {
-  return {std::begin(values), std::end(values)};
+CLI::Validator named(const Value (&values)[count]) {
+  std::map<std::string, std::string> numbers;
+  std::string names;
+  for (const Value value : values) {
+    const std::string name(plan::name_of(value));
+    numbers.emplace(CLI::detail::to_lower(name), std::to_string(static_cast<int>(value)));
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  const auto to_number = [numbers, names](std::string& word) -> std::string {
+    const auto found = numbers.find(CLI::detail::to_lower(CLI::detail::remove_underscore(word)));
+    if (found == numbers.end()) return fmt::format("{} is none of {}.", word, names);
+    word = found->second;
+    return {};
+  };
+  return {to_number, names};
 }
 
 // Large enough for every plan, small enough for a computer.
@@ -34,8 +41,7 @@ constexpr int most_ranks = 65536;
 
 void add_collective_options(CLI::App& command, PlanOptions& options) {
   command.add_option("-c,--collective", options.collective, "Collective, e.g. AllReduce")
-      ->transform(CLI::CheckedTransformer(by_name(listed(plan::all_collectives)), CLI::ignore_case,
-                                          CLI::ignore_underscore))
+      ->transform(named(plan::all_collectives))
       ->default_str("AllReduce");
   command.add_option("-n,--ranks", options.ranks, "Number of ranks")
       ->check(CLI::Range(1, most_ranks))
@@ -48,10 +54,10 @@ void add_collective_options(CLI::App& command, PlanOptions& options) {
 void add_plan_options(CLI::App& command, PlanOptions& options) {
   add_collective_options(command, options);
   command.add_option("-a,--algorithm", options.algorithm, "Algorithm, as in GYRE_ALGO")
-      ->transform(CLI::CheckedTransformer(by_name(listed(plan::all_algorithms)), CLI::ignore_case))
+      ->transform(named(plan::all_algorithms))
       ->default_str("oneshot");
   command.add_option("-p,--protocol", options.protocol, "Protocol, as in GYRE_PROTO")
-      ->transform(CLI::CheckedTransformer(by_name(listed(plan::all_protocols)), CLI::ignore_case))
+      ->transform(named(plan::all_protocols))
       ->default_str("staged");
   command.add_option("-f,--file", options.file, "A plan as JSON, instead of one by name");
 }

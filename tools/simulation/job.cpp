@@ -18,8 +18,13 @@ Job::Job(sg4::Engine& engine, const Experiment& experiment, Common common)
       platform_(engine, experiment),
       costs_{.scale = common_.scale,
              .overhead = experiment.overhead,
-             .control_host = platform_.control_host(),
+             .agenda = &agenda_,
+             .is_whole =
+                 [this](int from, int to) {
+                   return platform_.is_connected(from) && platform_.is_connected(to);
+                 },
              .on_failure = [this](int from, int to) { on_lost_message(from, to); }} {
+  Lane::follow_transfers();
   add_ranks();
   connect_all();
 }
@@ -88,7 +93,11 @@ void Job::inject(const Injection& injection) {
        fmt::format("Rank {} died: its host failed after {:g} s.", injection.rank, injection.at));
 }
 
+// The death of a host is noticed by others.
 void Job::on_lost_message(int from, int to) {
+  if (!platform_.host(from)->is_on() || !platform_.host(to)->is_on()) {
+    return;
+  }
   const int culprit = platform_.is_connected(to) ? from : to;
   fail(culprit,
        fmt::format("The link of rank {} to its switch is down: after {:g} s a message from "

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "simulation/agenda.h"
 #include "simulation/experiment.h"
 #include "simulation/lane.h"
 #include "simulation/platform.h"
@@ -44,6 +45,7 @@ class Job {
   Common common_;
   std::atomic<std::uint32_t> abort_{0};  // relaxed would do: actors run one at a time
   Platform platform_;
+  Agenda agenda_;
   LaneCosts costs_;
   Traffic traffic_;
   std::deque<SimulatedRank> ranks_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/lane.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace gyre::simulation {
@@ -10,7 +9,6 @@ using transport::Arrival;
 
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
 // Symmetric use bounds small messages (transport/connection.h): two, and the one that is being read.
 constexpr std::uint64_t inline_slots = 4;
 constexpr std::uint64_t unbounded = std::numeric_limits<std::uint64_t>::max();
@@ -28,6 +26,16 @@ Lane::Lane(End sender, End receiver, double latency, const transport::Shape& sha
   fifos_.emplace_back(unbounded, 0);
 }
 
+std::byte* Lane::Fifo::slot(std::uint64_t number) {
+  if (number >= memory.size()) {
+    memory.resize(number + 1);
+  }
+  if (!memory[number]) {
+    memory[number] = std::make_unique<std::byte[]>(slot_bytes);
+  }
+  return memory[number].get();
+}
+
 std::byte* Lane::slot_to_fill(int channel) {
   Fifo& to = fifo(channel);
   while (!to.credits.empty() && is_past(to.credits.front())) {
@@ -35,16 +43,14 @@ std::byte* Lane::slot_to_fill(int channel) {
     ++to.credited;
   }
   if (to.sent - to.credited == to.slots) {
-    to.is_missed = true;
-    if (!to.credits.empty()) {
-      sender_.doorbell->expect(to.credits.front());
+    to.is_missed = to.credits.empty();
+    if (!to.credits.empty() && to.rings_at != to.credits.front()) {
+      to.rings_at = to.credits.front();
+      costs_.agenda->ring_at(to.rings_at, *sender_.doorbell);
     }
     return nullptr;
   }
-  if (to.memory.empty()) {
-    to.memory.resize(to.slots * to.slot_bytes + 1);  // never without an address
-  }
-  return to.memory.data() + to.sent % to.slots * to.slot_bytes;
+  return to.slot(to.sent % to.slots);
 }
 
 void Lane::put(int channel, std::size_t bytes, std::uint32_t tag) {
@@ -57,18 +63,9 @@ void Lane::put(int channel, std::size_t bytes, std::uint32_t tag) {
   const std::uint64_t simulated = bytes * costs_.scale;
   ++traffic_.messages;
   traffic_.bytes += simulated;
-  post({&to.unreleased.back(), simulated});
-}
-
-// The actor is made for the first message: most lanes of a tree are used in one direction only.
-void Lane::post(Parcel parcel) {
-  outbox_.push_back(parcel);
-  if (!has_actor_) {
-    has_actor_ = true;
-    simgrid::s4u::Actor::create("lane", costs_.control_host, [this] { carry(); })->daemonize();
-  } else if (idle_) {
-    idle_ = false;
-    work_->release();
+  outbox_.push_back({&to.unreleased.back(), simulated});
+  if (outbox_.size() == 1) {
+    costs_.agenda->start(*this);
   }
 }
 
@@ -79,14 +76,13 @@ Arrival Lane::arrived(int channel, std::uint32_t tag, const std::byte** message)
   }
   const Message& oldest = from.unreleased.front();
   if (!is_past(oldest.visible_at)) {
-    receiver_.doorbell->expect(oldest.visible_at);
     return Arrival::pending;
   }
   if (oldest.tag != tag) {
     return Arrival::mismatch;
   }
   const std::uint64_t number = from.sent - from.unreleased.size();
-  *message = from.memory.data() + number % from.slots * from.slot_bytes;
+  *message = channel == signal_channel() ? nullptr : from.slot(number % from.slots);
   return Arrival::ready;
 }
 
@@ -97,38 +93,45 @@ void Lane::release(int channel) {
   from.credits.push_back(channel < inline_channel() ? now() + latency_ : now());
   if (from.is_missed) {
     from.is_missed = false;
-    sender_.doorbell->ring();
+    from.rings_at = from.credits.back();
+    costs_.agenda->ring_at(from.rings_at, *sender_.doorbell);
   }
 }
 
-void Lane::carry() {
-  for (;;) {
-    while (outbox_.empty()) {
-      idle_ = true;
-      work_->acquire();
-    }
-    const Parcel parcel = outbox_.front();
-    outbox_.pop_front();
-    if (!transfer(parcel.bytes)) {
-      return;
-    }
-    parcel.message->visible_at = now() + latency_;
-    receiver_.doorbell->ring();
-  }
+void Lane::follow_transfers() {
+  simgrid::s4u::Comm::on_completion_cb([](const simgrid::s4u::Activity& activity) {
+    const auto& comm = static_cast<const simgrid::s4u::Comm&>(activity);
+    const bool arrived = comm.get_state() == simgrid::s4u::Activity::State::FINISHED;
+    comm.get_data<Lane>()->end_transfer(arrived);
+  });
 }
 
-// False when the link broke. The death of a host is noticed by others.
-bool Lane::transfer(std::uint64_t bytes) {
-  try {
-    if (bytes > 0) {
-      simgrid::s4u::Comm::sendto(sender_.host, receiver_.host, bytes);
-    }
-    return true;
-  } catch (const simgrid::NetworkFailureException&) {
-    if (sender_.host->is_on() && receiver_.host->is_on()) {
-      costs_.on_failure(sender_.rank, receiver_.rank);
-    }
-    return false;
+void Lane::transfer_next() {
+  if (!costs_.is_whole(sender_.rank, receiver_.rank)) {
+    end_transfer(false);
+    return;
+  }
+  const std::uint64_t bytes = outbox_.front().bytes;
+  if (bytes == 0) {
+    end_transfer(true);
+    return;
+  }
+  transfer_ = simgrid::s4u::Comm::sendto_init(sender_.host, receiver_.host);
+  transfer_->set_data(this);
+  transfer_->set_payload_size(bytes)->start();
+}
+
+void Lane::end_transfer(bool arrived) {
+  if (!arrived) {
+    costs_.on_failure(sender_.rank, receiver_.rank);
+    return;
+  }
+  Message& message = *outbox_.front().message;
+  message.visible_at = now() + latency_;
+  costs_.agenda->ring_at(message.visible_at, *receiver_.doorbell);
+  outbox_.pop_front();
+  if (!outbox_.empty()) {
+    costs_.agenda->start(*this);
   }
 }
 

@@ -11,10 +11,12 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include <simgrid/s4u.hpp>
 
+#include "simulation/agenda.h"
 #include "simulation/simulated_doorbell.h"
 #include "transport/connection.h"
 
@@ -30,7 +32,9 @@ struct Traffic {
 struct LaneCosts {
   std::uint64_t scale = 1;  // simulated bytes for each real one
   double overhead = 0;
-  simgrid::s4u::Host* control_host = nullptr;
+  Agenda* agenda = nullptr;
+  // Whether both hosts and the links between them work.
+  std::function<bool(int from, int to)> is_whole;
   // A transfer was cut off.
   std::function<void(int from, int to)> on_failure;
 };
@@ -58,6 +62,13 @@ class Lane {
                                            const std::byte** message);
   void release(int channel);
 
+  // What SimGrid's own actor does. The transfer of the oldest message that is left:
+  void transfer_next();
+  // and its end. A lane whose link broke transfers nothing any more.
+  void end_transfer(bool arrived);
+  // Once in a process: lets SimGrid tell each lane of the end of its transfers.
+  static void follow_transfers();
+
  private:
   struct Message {
     std::size_t bytes;
@@ -66,14 +77,20 @@ class Lane {
   };
   struct Fifo {
     Fifo(std::uint64_t slot_count, std::size_t bytes) : slots(slot_count), slot_bytes(bytes) {}
+    [[nodiscard]] std::byte* slot(std::uint64_t number);
     std::uint64_t slots;
     std::size_t slot_bytes;
-    std::vector<std::byte> memory;
+    // By slot; made when it is filled for the first time, for most lanes never have many messages under
+    // way. Signals have none.
+    std::vector<std::unique_ptr<std::byte[]>> memory;
     std::deque<Message> unreleased;  // the oldest first
     std::deque<double> credits;      // when the sender will know of released slots
     std::uint64_t sent = 0;
     std::uint64_t credited = 0;
-    bool is_missed = false;  // the sender has looked for a free slot in vain
+    // The sender has looked for a free slot in vain: it will be woken for the next credit, or will be
+    // at this time for the one that is on its way.
+    bool is_missed = false;
+    double rings_at = -1;
   };
   struct Parcel {
     Message* message;  // stays where it is: a deque's element
@@ -81,20 +98,14 @@ class Lane {
   };
 
   [[nodiscard]] Fifo& fifo(int channel) { return fifos_[static_cast<std::size_t>(channel)]; }
-  void post(Parcel parcel);
-  // Transfers what is put, for ever: the body of the lane's actor.
-  void carry();
-  bool transfer(std::uint64_t bytes);
 
   End sender_, receiver_;
   double latency_;
   const LaneCosts& costs_;
   Traffic& traffic_;
-  std::vector<Fifo> fifos_;
-  std::deque<Parcel> outbox_;
-  simgrid::s4u::SemaphorePtr work_ = simgrid::s4u::Semaphore::create(0);
-  bool has_actor_ = false;
-  bool idle_ = false;
+  std::deque<Fifo> fifos_;
+  std::deque<Parcel> outbox_;       // the first one is under way
+  simgrid::s4u::CommPtr transfer_;  // it, or the one before
 };
 
 }  // namespace gyre::simulation

@@ -106,8 +106,8 @@ void Platform::break_link_of(int rank) const {
 }
 
 void Platform::break_host_of(int rank) const {
-  break_link_of(rank);
   host(rank)->turn_off();
+  break_link_of(rank);
 }
 
 bool Platform::is_connected(int rank) const {

@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/simulated_doorbell.h"
 
-#include <algorithm>
-#include <limits>
-
 namespace gyre::simulation {
 
-namespace {
-
-constexpr double never = std::numeric_limits<double>::infinity();
-
-}  // namespace
-
-std::uint32_t SimulatedDoorbell::ticket() {
-  due_ = never;
-  return rings_;
-}
-
 void SimulatedDoorbell::sleep(std::uint32_t ticket, std::chrono::microseconds /*bound*/) {
-  if (ticket != rings_ || is_past(due_)) {
+  if (ticket != rings_) {
     return;
   }
   asleep_ = true;
-  if (due_ == never) {
-    wake_->acquire();
-  } else {
-    wake_->acquire_timeout(due_ - now());
-  }
-  asleep_ = false;
+  wake_->acquire();
 }
 
 void SimulatedDoorbell::ring() {
@@ -36,10 +17,6 @@ void SimulatedDoorbell::ring() {
     asleep_ = false;
     wake_->release();
   }
-}
-
-void SimulatedDoorbell::expect(double time) {
-  due_ = std::min(due_, time);
 }
 
 }  // namespace gyre::simulation

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a simulated rank waits: its actor is suspended until something is due or a peer rings. All
-// actors run one at a time, so nothing here is atomic.
+// How a simulated rank waits: its actor is suspended until somebody rings, which happens at the time
+// when what it may be waiting for is there (agenda.h). All actors run one at a time, so nothing here is
+// atomic.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 
 #include <simgrid/s4u.hpp>
 
@@ -16,6 +18,8 @@ namespace gyre::simulation {
 [[nodiscard]] inline double now() {
   return simgrid::s4u::Engine::get_clock();
 }
+
+inline constexpr double never = std::numeric_limits<double>::infinity();
 
 // SimGrid does not tell times apart that are closer than this (its surf/precision).
 inline constexpr double time_precision = 1e-12;
@@ -33,18 +37,14 @@ class SimulatedDoorbell final : public transport::Doorbell {
  public:
   void arm() override {}
   void disarm() override {}
-  std::uint32_t ticket() override;
+  std::uint32_t ticket() override { return rings_; }
   // Not bounded: every failure rings.
   void sleep(std::uint32_t ticket, std::chrono::microseconds bound) override;
   void ring() override;
 
-  // Something that was polled in vain will be there at `time`, and nobody will ring.
-  void expect(double time);
-
  private:
   simgrid::s4u::SemaphorePtr wake_ = simgrid::s4u::Semaphore::create(0);
   std::uint32_t rings_ = 0;
-  double due_ = 0;  // the earliest of what is expected
   bool asleep_ = false;
 };
 
