@@ -109,7 +109,7 @@ Json best_json(const Best& best) {
 Json to_json(const Options& options, const Results& results) {
   Json json;
   json["program"] = "bounds_perf";
-  json["collective"] = title_of(collective_of(options));
+  json["collective"] = perf::traits_of(collective_of(options)).title;
   json["nranks"] = options.ranks;
   json["loops"] = best_loops().name;
   json["ping_pong_us"] = results.ping_pong_us;
@@ -131,7 +131,7 @@ Json to_json(const Options& options, const Results& results) {
 
 void print_table(const Options& options, const Results& results) {
   std::printf("# Bounds of %s, float sum, %d ranks, loops: %s\n",
-              std::string(title_of(collective_of(options))).c_str(), options.ranks,
+              std::string(perf::traits_of(collective_of(options)).title).c_str(), options.ranks,
               best_loops().name);
   std::printf("# Cache line from core to core: %.3f us one way\n#\n", results.ping_pong_us);
   std::printf("#%11s  %10s  %-20s  %10s  %s\n", "size (B)", "ideal (us)", "variant", "floor (us)",

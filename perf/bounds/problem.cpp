@@ -1,41 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "perf/bounds/problem.h"
 
-#include <array>
-#include <stdexcept>
+#include <string>
 
 #include "perf/bounds/contest.h"
+#include "perf/common/failure.h"
 
 namespace bounds {
 namespace {
-
-struct Row {
-  std::string_view name;
-  std::string_view title;
-  bool in_sections = false;  // one for each member
-  bool out_sections = false;
-};
-
-constexpr std::array<Row, 10> table{{{"allreduce", "AllReduce"},
-                                     {"reduce", "Reduce"},
-                                     {"reducescatter", "ReduceScatter", true, false},
-                                     {"allgather", "AllGather", false, true},
-                                     {"broadcast", "Broadcast"},
-                                     {"gather", "Gather", false, true},
-                                     {"scatter", "Scatter", true, false},
-                                     {"alltoall", "AllToAll", true, true},
-                                     {"sendrecv", "Send/Recv"},
-                                     {"barrier", "Barrier"}}};
-
-const Row& row_of(Collective collective) {
-  return table[static_cast<std::size_t>(collective)];
-}
-
-std::size_t section_count(Collective collective, int ranks, std::size_t bytes) {
-  const Row& row = row_of(collective);
-  const bool many = row.in_sections || row.out_sections;
-  return bytes / sizeof(float) / static_cast<std::size_t>(many ? ranks : 1);
-}
 
 float sum_of_inputs(int ranks, std::size_t index) {
   float sum = 0;
@@ -46,46 +18,31 @@ float sum_of_inputs(int ranks, std::size_t index) {
 }  // namespace
 
 Collective parse_collective(std::string_view name, int ranks) {
-  std::string plain;
-  for (const char letter : name) {
-    if (letter != '_') plain += letter;
-  }
-  if (plain == "alltoallv" && ranks == 2) plain = "alltoall";
-  std::string known;
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    if (plain == table[i].name) return static_cast<Collective>(i);
-    known += " " + std::string(table[i].name);
-  }
-  throw std::runtime_error("no bound is known of \"" + std::string(name) + "\" between " +
-                           std::to_string(ranks) + " ranks, but of:" + known);
-}
-
-std::string_view title_of(Collective collective) {
-  return row_of(collective).title;
+  const Collective parsed = perf::parse_collective(name);
+  if (parsed != Collective::alltoallv) return parsed;
+  if (ranks == 2) return Collective::alltoall;
+  throw perf::Failure("No bound is known of AllToAllV between " + std::to_string(ranks) +
+                      " ranks, whose sections are unequal.");
 }
 
 Problem::Problem(Collective collective, int ranks, std::size_t bytes)
     : collective_(collective),
       ranks_(ranks),
-      count_(collective == Collective::barrier ? 0 : section_count(collective, ranks, bytes)) {}
+      count_(collective == Collective::barrier
+                 ? 0
+                 : bytes / sizeof(float) / perf::sections_of(collective, ranks)) {}
 
 bool Problem::reduces() const {
-  return collective_ == Collective::all_reduce || collective_ == Collective::reduce ||
-         collective_ == Collective::reduce_scatter;
+  return perf::traits_of(collective_).reduces;
 }
 
 std::size_t Problem::in_count(int rank) const {
-  const bool roots_only =
-      collective_ == Collective::broadcast || collective_ == Collective::scatter;
-  if (roots_only && rank != 0) return 0;
-  return row_of(collective_).in_sections ? count_ * static_cast<std::size_t>(ranks_) : count_;
+  return perf::extent_of(collective_, rank, ranks_, 0, count_).send;
 }
 
 std::size_t Problem::out_count(int rank) const {
-  const bool roots_only = collective_ == Collective::reduce || collective_ == Collective::gather;
-  if (roots_only && rank != 0) return 0;
   if (collective_ == Collective::broadcast && rank == 0) return 0;
-  return row_of(collective_).out_sections ? count_ * static_cast<std::size_t>(ranks_) : count_;
+  return perf::extent_of(collective_, rank, ranks_, 0, count_).receive;
 }
 
 bool Problem::is_real(const Move& move) const {
@@ -107,7 +64,7 @@ std::vector<Move> Problem::sums() const {
   const int receivers = collective_ == Collective::reduce ? 1 : ranks_;
   std::vector<Move> moves;
   for (int to = 0; to < receivers; ++to) {
-    const bool own_section = row_of(collective_).in_sections;
+    const bool own_section = perf::traits_of(collective_).send_sections;
     const std::size_t from_at = own_section ? count_ * static_cast<std::size_t>(to) : 0;
     moves.push_back({to, 0, Move::everyone, from_at});
   }
@@ -115,14 +72,14 @@ std::vector<Move> Problem::sums() const {
 }
 
 std::vector<Move> Problem::copies() const {
-  const Row& row = row_of(collective_);
+  const perf::Traits& traits = perf::traits_of(collective_);
   std::vector<Move> moves;
   for (int distance = 0; distance < ranks_; ++distance) {
     for (int to = 0; to < ranks_; ++to) {
       const int from = (to + distance) % ranks_;
       Move move{to, 0, from, 0};
-      if (row.out_sections) move.to_at = count_ * static_cast<std::size_t>(from);
-      if (row.in_sections) move.from_at = count_ * static_cast<std::size_t>(to);
+      if (traits.receive_sections) move.to_at = count_ * static_cast<std::size_t>(from);
+      if (traits.send_sections) move.from_at = count_ * static_cast<std::size_t>(to);
       if (is_real(move)) moves.push_back(move);
     }
   }
@@ -153,6 +110,7 @@ float Problem::expected(int rank, std::size_t index) const {
       return input_value(0, own + index);
     case Collective::sendrecv:
       return input_value((rank + ranks_ - 1) % ranks_, index);
+    case Collective::alltoallv:
     case Collective::barrier:
       break;
   }

@@ -3,29 +3,17 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "perf/common/collective.h"
+
 namespace bounds {
 
-enum class Collective {
-  all_reduce,
-  reduce,
-  reduce_scatter,
-  all_gather,
-  broadcast,
-  gather,
-  scatter,
-  alltoall,
-  sendrecv,
-  barrier
-};
+using Collective = perf::CollectiveKind;
 
-// "all_gather" and "allgather" are the same; throws with all names. `alltoallv` between two ranks
-// is alltoall.
+// As perf::parse_collective. Of alltoallv no bound is known, but between two ranks, where it is alltoall.
 [[nodiscard]] Collective parse_collective(std::string_view name, int ranks);
-[[nodiscard]] std::string_view title_of(Collective collective);
 
 // One section of one member's result: out[to_at, to_at + count) of `to` becomes the section
 // in[from_at, from_at + count) of `from`, or the sum of everyone's.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/all_reduce.h"
 
+#include "collectives/hierarchical.h"
+
 namespace gyre::plan {
 
 bool supports(Algorithm algorithm, Protocol protocol) {
@@ -27,7 +29,7 @@ bool keeps_order(Algorithm algorithm) {
 
 namespace {
 
-int blocks_of(Algorithm algorithm, int ranks, const Hierarchy& hierarchy) {
+int blocks_of(Algorithm algorithm, int ranks) {
   switch (algorithm) {
     case Algorithm::one_shot:
     case Algorithm::doubling:
@@ -36,8 +38,6 @@ int blocks_of(Algorithm algorithm, int ranks, const Hierarchy& hierarchy) {
       return tree_all_reduce_blocks;
     case Algorithm::halving:
       return halving_all_reduce_blocks(ranks);
-    case Algorithm::hierarchical:
-      return hierarchical_all_reduce_blocks(ranks, hierarchy);
     default:
       return ranks;
   }
@@ -45,22 +45,32 @@ int blocks_of(Algorithm algorithm, int ranks, const Hierarchy& hierarchy) {
 
 // A ring, and a rank of two-shot that has the sum before its peers have sent, put a message behind one
 // that is not released yet.
-int slots_of(Algorithm algorithm, const Hierarchy& hierarchy) {
-  const Algorithm deciding = algorithm == Algorithm::hierarchical ? hierarchy.across : algorithm;
-  return deciding == Algorithm::ring || deciding == Algorithm::two_shot ? 2 : 1;
+int slots_of(Algorithm algorithm) {
+  return algorithm == Algorithm::ring || algorithm == Algorithm::two_shot ? 2 : 1;
+}
+
+Recipe by_levels(int ranks, const Hierarchy& hierarchy) {
+  return {.collective = Collective::all_reduce,
+          .algorithm = Algorithm::hierarchical,
+          .protocol = Protocol::staged,
+          .ranks = ranks,
+          .hierarchy = hierarchy};
 }
 
 }  // namespace
 
 Plan describe_all_reduce(Algorithm algorithm, Protocol protocol, int ranks,
                          const Hierarchy& hierarchy) {
+  if (algorithm == Algorithm::hierarchical) {
+    return describe_hierarchical(by_levels(ranks, hierarchy));
+  }
   Plan plan;
   plan.name = name_of(algorithm);
   plan.collective = Collective::all_reduce;
   plan.protocol = protocol;
   plan.ranks = ranks;
-  plan.blocks = blocks_of(algorithm, ranks, hierarchy);
-  plan.slots = slots_of(algorithm, hierarchy);
+  plan.blocks = blocks_of(algorithm, ranks);
+  plan.slots = slots_of(algorithm);
   // Direct one-shot: peers read a rank's input while that rank writes its output.
   plan.in_place_safe =
       ranks == 1 || algorithm != Algorithm::one_shot || protocol != Protocol::direct;
@@ -83,7 +93,7 @@ Program all_reduce_program(Algorithm algorithm, Protocol protocol, int rank, int
     case Algorithm::halving:
       return halving_all_reduce(rank, ranks);
     case Algorithm::hierarchical:
-      return hierarchical_all_reduce(rank, ranks, hierarchy);
+      return hierarchical_program(by_levels(ranks, hierarchy), rank);
     default:
       break;  // supports() says no
   }

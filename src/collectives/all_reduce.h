@@ -3,20 +3,12 @@
 #pragma once
 
 #include "collectives/algorithm.h"
+#include "collectives/hierarchy.h"
 #include "collectives/plan.h"
 
 namespace gyre::plan {
 
-// Which ranks are near each other, for the hierarchical AllReduce: ranks that follow one another share
-// a host, and some of them a socket. Numbers that do not divide the ranks (of a host) count as
-// their greatest common divisor with them: those share a host all the same.
-struct Hierarchy {
-  int ranks_per_host = 1;
-  int ranks_per_socket = 1;
-  Algorithm across = Algorithm::ring;  // among hosts: any but hierarchical itself
-};
-
-// The program of one rank. In each of them a rank's result is, block by block, the same expression
+// The program of one rank; the hierarchical one is in hierarchical.h. In each of them a rank's result is, block by block, the same expression
 // over the same ranks, so results are bitwise equal everywhere.
 [[nodiscard]] Program ring_all_reduce(int rank, int ranks);  // ring_all_reduce.cpp
 [[nodiscard]] Program one_shot_all_reduce(int rank, int ranks,
@@ -26,13 +18,10 @@ struct Hierarchy {
 [[nodiscard]] Program tree_all_reduce(int rank, int ranks);      // tree_all_reduce.cpp
 [[nodiscard]] Program doubling_all_reduce(int rank, int ranks);  // doubling_all_reduce.cpp
 [[nodiscard]] Program halving_all_reduce(int rank, int ranks);   // halving_all_reduce.cpp
-[[nodiscard]] Program hierarchical_all_reduce(
-    int rank, int ranks, const Hierarchy& hierarchy);  // hierarchical_all_reduce.cpp
 
 // Plan::blocks of each.
 inline constexpr int tree_all_reduce_blocks = 8;
 [[nodiscard]] int halving_all_reduce_blocks(int ranks);
-[[nodiscard]] int hierarchical_all_reduce_blocks(int ranks, const Hierarchy& hierarchy);
 
 // Whether the algorithm can be run over the protocol: one_shot and two_shot over all, a ring has nothing
 // to gain from direct access, and what forwards messages runs staged only.

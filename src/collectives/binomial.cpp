@@ -55,28 +55,23 @@ Program binomial_broadcast(int rank, int ranks, int root) {
   if (node.is_root()) {
     return {build::combine({build::input(whole_tile)}, std::move(destinations))};
   }
-  return {build::wait(node.parent()),
-          build::combine({build::slot(node.parent(), whole_tile)}, std::move(destinations)),
-          build::release(node.parent())};
+  Program program;
+  build::take(program, node.parent(), whole_tile, std::move(destinations));
+  return program;
 }
 
 // Subtrees are combined in the order of their ranks, counted from the root.
 Program binomial_reduce(int rank, int ranks, int root) {
   const Node node(rank, ranks, root);
   const std::vector<int> children = node.children();
-  Program program;
   build::Slices sources = {build::input(whole_tile)};
-  for (const int child : children) {
-    program.push_back(build::wait(child));
-    sources.push_back(build::slot(child, whole_tile));
-  }
-  if (node.is_root()) {
-    program.push_back(build::complete(std::move(sources), {build::output(whole_tile)}));
-  } else {
-    program.push_back(
-        build::combine(std::move(sources), {build::peer_slot(node.parent(), whole_tile)}));
-  }
-  for (const int child : children) program.push_back(build::release(child));
+  for (const int child : children) sources.push_back(build::slot(child, whole_tile));
+  Program program;
+  build::with_messages(
+      program, children,
+      node.is_root()
+          ? build::complete(std::move(sources), {build::output(whole_tile)})
+          : build::combine(std::move(sources), {build::peer_slot(node.parent(), whole_tile)}));
   return program;
 }
 

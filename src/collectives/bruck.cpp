@@ -58,11 +58,8 @@ class BruckAllToAll {
     const bool arrived = gone == distance;
     held_[at(distance)] = in_scratch(distance, section);
     if (arrived) save_input(origin(distance), ranks_ - distance);
-    program_.push_back(build::wait(from));
-    program_.push_back(
-        build::combine({build::slot(from, section)},
-                       {arrived ? build::output(origin(distance)) : held_[at(distance)]}));
-    program_.push_back(build::release(from));
+    build::take(program_, from, section,
+                {arrived ? build::output(origin(distance)) : held_[at(distance)]});
   }
 
   // In place, the section that arrives overwrites the one that goes to where it comes from, which may
@@ -92,9 +89,7 @@ Program bruck_all_gather(int rank, int ranks) {
       const int sent = (rank + i) % ranks;
       const int received = (rank + hop + i) % ranks;
       program.push_back(build::combine({build::output(sent)}, {build::peer_slot(to, sent)}));
-      program.push_back(build::wait(from));
-      program.push_back(build::combine({build::slot(from, received)}, {build::output(received)}));
-      program.push_back(build::release(from));
+      build::take(program, from, received, {build::output(received)});
     }
   }
   return program;

@@ -6,6 +6,7 @@
 
 #include "collectives/all_reduce.h"
 #include "collectives/direct.h"
+#include "collectives/hierarchical.h"
 #include "collectives/layout.h"
 #include "collectives/log_sections.h"
 #include "collectives/one_shot.h"
@@ -95,16 +96,13 @@ const Entry* find(Collective collective, Algorithm algorithm) {
   return found != entries.end() ? &*found : nullptr;
 }
 
-Hierarchy hierarchy_of(const Recipe& recipe) {
-  return {.ranks_per_host = recipe.ranks_per_host,
-          .ranks_per_socket = recipe.ranks_per_socket,
-          .across = recipe.across};
-}
-
 }  // namespace
 
 bool exists(Collective collective, Algorithm algorithm, Protocol protocol) {
   if (collective == Collective::all_reduce) return supports(algorithm, protocol);
+  if (algorithm == Algorithm::hierarchical) {
+    return protocol == Protocol::staged && has_hierarchical(collective);
+  }
   if (protocol == Protocol::direct) return find_direct(collective, algorithm) != nullptr;
   const Entry* const entry = find(collective, algorithm);
   if (entry == nullptr) return false;
@@ -130,9 +128,9 @@ std::vector<Recipe> recipes(Collective collective, int ranks, int root) {
 
 Plan describe(const Recipe& recipe) {
   if (recipe.collective == Collective::all_reduce) {
-    return describe_all_reduce(recipe.algorithm, recipe.protocol, recipe.ranks,
-                               hierarchy_of(recipe));
+    return describe_all_reduce(recipe.algorithm, recipe.protocol, recipe.ranks, recipe.hierarchy);
   }
+  if (recipe.algorithm == Algorithm::hierarchical) return describe_hierarchical(recipe);
   const Entry& entry = *find(recipe.collective, recipe.algorithm);
   const bool by_rank = layout_of(recipe.collective).sectioned || entry.blocks == 0;
   Plan plan;
@@ -155,8 +153,9 @@ Plan describe(const Recipe& recipe) {
 Program program_of(const Recipe& recipe, int rank) {
   if (recipe.collective == Collective::all_reduce) {
     return all_reduce_program(recipe.algorithm, recipe.protocol, rank, recipe.ranks,
-                              hierarchy_of(recipe));
+                              recipe.hierarchy);
   }
+  if (recipe.algorithm == Algorithm::hierarchical) return hierarchical_program(recipe, rank);
   if (recipe.protocol == Protocol::direct) {
     return find_direct(recipe.collective, recipe.algorithm)->build(rank, recipe.ranks, recipe.root);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/algorithm.h"
+#include "collectives/hierarchy.h"
 #include "collectives/plan.h"
 
 namespace gyre::plan {
@@ -15,11 +16,8 @@ struct Recipe {
   Algorithm algorithm = Algorithm::one_shot;
   Protocol protocol = Protocol::staged;
   int ranks = 1;
-  int root = -1;  // of collectives that have one
-  // Of the hierarchical ones; see Hierarchy in all_reduce.h.
-  int ranks_per_host = 1;
-  int ranks_per_socket = 1;
-  Algorithm across = Algorithm::ring;
+  int root = -1;             // of collectives that have one
+  Hierarchy hierarchy = {};  // of the hierarchical ones
 };
 
 [[nodiscard]] bool exists(Collective collective, Algorithm algorithm, Protocol protocol);

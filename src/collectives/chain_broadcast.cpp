@@ -20,9 +20,9 @@ Program chain_broadcast(int rank, int ranks, int root) {
   if (!is_last) destinations.push_back(build::peer_slot((rank + 1) % ranks, whole_tile));
   if (rank == root) return {build::combine({build::input(whole_tile)}, std::move(destinations))};
   const int previous = (rank + ranks - 1) % ranks;
-  return {build::wait(previous),
-          build::combine({build::slot(previous, whole_tile)}, std::move(destinations)),
-          build::release(previous)};
+  Program program;
+  build::take(program, previous, whole_tile, std::move(destinations));
+  return program;
 }
 
 }  // namespace gyre::plan

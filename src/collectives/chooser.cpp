@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectives/chooser.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "collectives/all_reduce.h"
 #include "collectives/catalog.h"
+#include "collectives/chooser_sizes.h"
 #include "collectives/geometry.h"
 #include "collectives/layout.h"
 
@@ -14,17 +13,11 @@ namespace gyre::plan {
 
 namespace {
 
-constexpr std::uint64_t cache_line_bytes = 64;
-
 struct Pair {
   Algorithm algorithm;
   Protocol protocol;
   std::string_view reason;
 };
-
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
-  return value / by + (value % by != 0 ? 1 : 0);
-}
 
 bool is_small(const ChoiceInput& input) {
   return input.bytes <= choice_limits.inline_bytes;
@@ -122,36 +115,6 @@ Status check_possible(const Pair& pair, const ChoiceInput& input) {
   return {};
 }
 
-int channels_for(const Pair& pair, const ChoiceInput& input) {
-  if (input.channels > 0) return input.channels;
-  const bool one = pair.protocol == Protocol::flag_in_line || pair.algorithm == Algorithm::one_shot;
-  if (one) return 1;
-  return input.ranks > input.local_cpus ? choice_limits.channels_oversubscribed
-                                        : choice_limits.channels;
-}
-
-std::uint64_t largest_slot(const Pair& pair) {
-  if (pair.protocol == Protocol::flag_in_line) return choice_limits.inline_bytes;
-  return pair.algorithm == Algorithm::one_shot ? choice_limits.exchange_slot : choice_limits.slot;
-}
-
-void size_slots(const Pair& pair, const ChoiceInput& input, Choice& choice) {
-  choice.channels = channels_for(pair, input);
-  if (input.chunk_bytes > 0) {
-    choice.slot_bytes = std::max(input.chunk_bytes, input.element_bytes);
-    return;
-  }
-  // The block of a tile when there is one tile for each channel: more is never used.
-  const auto blocks =
-      static_cast<std::uint64_t>(describe_all_reduce(pair.algorithm, pair.protocol, input.ranks,
-                                                     {.ranks_per_host = input.ranks_per_host})
-                                     .blocks);
-  const std::uint64_t lines = divide_up(input.bytes, cache_line_bytes);
-  const std::uint64_t enough =
-      divide_up(lines, blocks * static_cast<std::uint64_t>(choice.channels)) * cache_line_bytes;
-  choice.slot_bytes = std::clamp(enough, cache_line_bytes, largest_slot(pair));
-}
-
 }  // namespace
 
 bool direct_pays(Collective collective, int ranks, std::uint64_t bytes) {
@@ -174,6 +137,15 @@ Unexpected refuse_order(Collective collective, Algorithm algorithm) {
                           name_of(algorithm), name_of(collective), admitted));
 }
 
+Recipe recipe_of(Collective collective, const Choice& choice, const ChoiceInput& input) {
+  return {.collective = collective,
+          .algorithm = choice.algorithm,
+          .protocol = choice.protocol,
+          .ranks = input.ranks,
+          .root = has_root(collective) ? 0 : -1,
+          .hierarchy = input.hierarchy};
+}
+
 Result<Choice> choose_all_reduce(const ChoiceInput& input) {
   if (input.ranks == 1) {
     return Choice{Algorithm::one_shot, Protocol::direct, 1, unbounded_slot, "one rank: a copy"};
@@ -187,7 +159,9 @@ Result<Choice> choose_all_reduce(const ChoiceInput& input) {
   }
   GYRE_TRY(check_possible(pair, input));
   Choice choice{pair.algorithm, pair.protocol, 1, unbounded_slot, pair.reason};
-  if (pair.protocol != Protocol::direct) size_slots(pair, input, choice);
+  // Of one exchange the whole input is a message: one channel with small slots, at every size.
+  size_slots(describe(recipe_of(Collective::all_reduce, choice, input)),
+             choice.algorithm == Algorithm::one_shot, input, choice);
   return choice;
 }
 

@@ -8,7 +8,9 @@
 
 #include "base/status.h"
 #include "collectives/algorithm.h"
+#include "collectives/catalog.h"
 #include "collectives/cost_model.h"
+#include "collectives/hierarchy.h"
 
 namespace gyre::plan {
 
@@ -28,7 +30,7 @@ struct ChoiceInput {
   std::optional<Protocol> protocol = {};    // GYRE_PROTO
   std::uint64_t chunk_bytes = 0;            // GYRE_CHUNK
   int channels = 0;                         // GYRE_CHANNELS
-  int ranks_per_host = 1;                   // for the hierarchical ones
+  Hierarchy hierarchy = {};                 // for the hierarchical ones
   std::optional<LinkCosts> costs = {};      // measured; nothing: rules alone decide
 };
 
@@ -52,7 +54,10 @@ struct Choice {
 [[nodiscard]] Result<Choice> choose_by_rules(Collective collective, const ChoiceInput& input);
 // By rules, unless the costs say that something else is clearly faster.
 [[nodiscard]] Result<Choice> choose(Collective collective, const ChoiceInput& input);
-// How a plan that the user brought runs: channels and slots (chooser_given.cpp).
+// What a choice builds, for root 0: plans for other roots take as long.
+[[nodiscard]] Recipe recipe_of(Collective collective, const Choice& choice,
+                               const ChoiceInput& input);
+// How a plan that the user brought runs (chooser_sizes.cpp).
 [[nodiscard]] Choice choose_sizes(const Plan& plan, const ChoiceInput& input);
 
 // The limits of the choice and the sizes of slots, in one place to be tuned by measurement.

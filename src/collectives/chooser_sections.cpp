@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The choice for all collectives but AllReduce.
-#include <algorithm>
 #include <optional>
 
 #include "collectives/catalog.h"
 #include "collectives/chooser.h"
+#include "collectives/chooser_sizes.h"
 #include "collectives/geometry.h"
 #include "collectives/layout.h"
 #include "collectives/ranking.h"
@@ -12,8 +12,6 @@
 namespace gyre::plan {
 
 namespace {
-
-constexpr std::uint64_t cache_line_bytes = 64;
 
 struct Pick {
   Algorithm algorithm;
@@ -82,22 +80,6 @@ Protocol protocol_for(Collective collective, Algorithm algorithm, const ChoiceIn
                                                                          : Protocol::staged;
 }
 
-void size_slots(const ChoiceInput& input, Choice& choice) {
-  const bool in_line = choice.protocol == Protocol::flag_in_line;
-  const bool small = input.bytes <= choice_limits.pair_exchange_bytes;
-  if (!in_line) {
-    const bool several = !small && input.ranks <= input.local_cpus;
-    choice.channels = input.channels > 0 ? input.channels : several ? choice_limits.channels : 1;
-  }
-  const std::uint64_t through_slots = small ? choice_limits.exchange_slot : choice_limits.slot;
-  const std::uint64_t largest = in_line ? choice_limits.inline_bytes : through_slots;
-  const std::uint64_t enough =
-      (input.bytes / static_cast<std::uint64_t>(choice.channels) + cache_line_bytes - 1) /
-      cache_line_bytes * cache_line_bytes;
-  choice.slot_bytes = input.chunk_bytes > 0 ? std::max(input.chunk_bytes, input.element_bytes)
-                                            : std::clamp(enough, cache_line_bytes, largest);
-}
-
 // In mapped memory, where there is a form for it that is safe and not forced away.
 std::optional<Choice> choose_direct(Collective collective, const ChoiceInput& input) {
   if (!input.direct_possible || input.ranks == 1 || input.ranks > choice_limits.most_sources) {
@@ -139,7 +121,7 @@ Result<Choice> choose_by_rules(Collective collective, const ChoiceInput& input) 
   if (!picked) return Unexpected(picked.error());
   Choice choice{picked->algorithm, protocol_for(collective, picked->algorithm, input), 1, 0,
                 picked->reason};
-  size_slots(input, choice);
+  size_slots(describe(recipe_of(collective, choice, input)), is_short(input), input, choice);
   return choice;
 }
 

@@ -18,12 +18,14 @@ namespace gyre::plan {
 [[nodiscard]] Program direct_gather(int rank, int ranks, int root);
 [[nodiscard]] Program direct_reduce(int rank, int ranks, int root);
 
-// Whose buffers a direct plan of the collective reaches into: those must be mapped.
+// Whose buffers a direct plan reaches into: those must be mapped.
 struct Reach {
   enum class Whose : std::uint8_t { nobody, root, everybody };
   Whose inputs = Whose::nobody;
   Whose outputs = Whose::nobody;
+  friend bool operator==(const Reach&, const Reach&) = default;
 };
+// Of the plans of the catalog.
 [[nodiscard]] constexpr Reach reach_of(Collective collective) {
   using enum Reach::Whose;
   switch (collective) {
@@ -42,5 +44,7 @@ struct Reach {
       return {everybody, everybody};
   }
 }
+// Of any plan, with the programs of all ranks (direct_reach.cpp).
+[[nodiscard]] Reach reach_of(const Plan& plan);
 
 }  // namespace gyre::plan

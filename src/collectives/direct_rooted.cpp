@@ -38,17 +38,10 @@ Program direct_gather(int rank, int ranks, int root) {
 // Rank j reduces block j of all inputs, right into the root's output. Only rank j touches block j of
 // anybody's buffers, and it writes the bytes that it read: in place is safe.
 Program direct_reduce(int rank, int ranks, int root) {
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == rank ? build::input(rank) : build::peer_input(source, rank));
-  }
-  Program program;
-  program.push_back(build::complete(
-      std::move(sources), {rank == root ? build::output(rank) : build::peer_output(root, rank)}));
-  for (const int peer : build::peers_to_send(rank, ranks)) program.push_back(build::signal(peer));
-  for (const int peer : build::peers_to_receive(rank, ranks)) {
-    program.push_back(build::await(peer));
-  }
+  Program program = {
+      build::complete(build::mapped_contributions(rank, ranks, rank),
+                      {rank == root ? build::output(rank) : build::peer_output(root, rank)})};
+  build::meet(program, rank, ranks);
   return program;
 }
 

@@ -29,12 +29,6 @@ std::vector<int> sections_of(const Fold& fold, int first, int count) {
   return sections;
 }
 
-void take(Program& program, int peer, int section, build::Slices destinations) {
-  program.push_back(build::wait(peer));
-  program.push_back(build::combine({build::slot(peer, section)}, std::move(destinations)));
-  program.push_back(build::release(peer));
-}
-
 // The sections that come to a core member from its partners, in order.
 std::vector<int> order_of_arrival(const Fold& fold, int number) {
   std::vector<int> sections;
@@ -50,9 +44,9 @@ Program guest_program(const Fold& fold, int rank) {
   const int host = Fold::host_of(rank);
   Program program = {
       build::combine({build::input(rank)}, {build::output(rank), build::peer_slot(host, rank)})};
-  take(program, host, host, {build::output(host)});
+  build::take(program, host, host, {build::output(host)});
   for (const int section : order_of_arrival(fold, fold.number_of(rank))) {
-    take(program, host, section, {build::output(section)});
+    build::take(program, host, section, {build::output(section)});
   }
   return program;
 }
@@ -68,7 +62,7 @@ Program core_program(const Fold& fold, int rank) {
   pass_to_guest(program.front().destinations, rank);
   if (fold.is_host(rank)) {
     const int guest = Fold::guest_of(rank);
-    take(program, guest, guest, {build::output(guest)});
+    build::take(program, guest, guest, {build::output(guest)});
   }
   for (int distance = 1; distance < fold.core(); distance *= 2) {
     const int own = number & ~(distance - 1);
@@ -83,7 +77,7 @@ Program core_program(const Fold& fold, int rank) {
       if (i < received.size()) {
         build::Slices destinations = {build::output(received[i])};
         pass_to_guest(destinations, received[i]);
-        take(program, peer, received[i], std::move(destinations));
+        build::take(program, peer, received[i], std::move(destinations));
       }
     }
   }

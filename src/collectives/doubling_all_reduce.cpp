@@ -18,10 +18,10 @@ namespace {
 constexpr int whole_tile = 0;
 
 Program guest_program(int host) {
-  return {build::combine({build::input(whole_tile)}, {build::peer_slot(host, whole_tile)}),
-          build::wait(host),
-          build::combine({build::slot(host, whole_tile)}, {build::output(whole_tile)}),
-          build::release(host)};
+  Program program = {
+      build::combine({build::input(whole_tile)}, {build::peer_slot(host, whole_tile)})};
+  build::take(program, host, whole_tile, {build::output(whole_tile)});
+  return program;
 }
 
 // What a rank has is its input until it has combined something, then its output. It is sent on in the
@@ -33,11 +33,10 @@ Program core_program(const Fold& fold, int rank) {
   Program program;
   if (fold.is_host(rank)) {
     const int guest = Fold::guest_of(rank);
-    program.push_back(build::wait(guest));
-    program.push_back(
+    build::with_message(
+        program, guest,
         build::combine({value, build::slot(guest, whole_tile)},
                        {build::output(whole_tile), build::peer_slot(partner(1), whole_tile)}));
-    program.push_back(build::release(guest));
     value = build::output(whole_tile);
   } else {
     program.push_back(build::combine({value}, {build::peer_slot(partner(1), whole_tile)}));
@@ -54,10 +53,9 @@ Program core_program(const Fold& fold, int rank) {
     } else if (fold.is_host(rank)) {
       destinations.push_back(build::peer_slot(Fold::guest_of(rank), whole_tile));
     }
-    program.push_back(build::wait(peer));
-    program.push_back(last ? build::complete(std::move(sources), std::move(destinations))
-                           : build::combine(std::move(sources), std::move(destinations)));
-    program.push_back(build::release(peer));
+    build::with_message(program, peer,
+                        last ? build::complete(std::move(sources), std::move(destinations))
+                             : build::combine(std::move(sources), std::move(destinations)));
     value = build::output(whole_tile);
   }
   return program;

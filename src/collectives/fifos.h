@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,66 +16,82 @@ namespace gyre::plan {
 
 struct SymbolicMessage {
   ValueId value = undefined_value;
-  int block = 0;
+  std::int32_t block = 0;
+  std::int32_t step = 0;  // of the sender
 };
 
-// Messages and signals of one (sender, receiver). Counters only grow.
+struct SymbolicSignal {
+  Clocks::Snapshot clock;
+  std::int32_t step = 0;  // of the sender
+};
+
+// Messages and signals of one (sender, receiver). What it holds grows with what is in flight, whatever the
+// number of slots.
 class SymbolicFifo {
  public:
   explicit SymbolicFifo(int slots) : slots_(static_cast<std::size_t>(slots)) {}
 
-  [[nodiscard]] bool has_free_slot() const { return sent_ - released_ < slots_.size(); }
-  [[nodiscard]] bool has_message() const { return taken_ < sent_; }
+  [[nodiscard]] bool has_free_slot() const { return messages_.size() - released_ < slots_; }
+  [[nodiscard]] bool has_message() const { return taken_ < messages_.size(); }
   [[nodiscard]] bool has_current() const { return released_ < taken_; }
-  [[nodiscard]] const SymbolicMessage& current() const { return slots_[released_ % slots_.size()]; }
-  void put(const SymbolicMessage& message) { slots_[sent_++ % slots_.size()] = message; }
+  [[nodiscard]] const SymbolicMessage& current() const { return messages_[released_]; }
+  void put(const SymbolicMessage& message) { messages_.push_back(message); }
   void take() { ++taken_; }
-  void release() { ++released_; }
-  [[nodiscard]] std::uint64_t unreleased() const { return sent_ - released_; }
+  void release() {
+    if (++released_ < messages_.size()) return;
+    messages_.clear();
+    taken_ = released_ = 0;
+  }
+  [[nodiscard]] std::span<const SymbolicMessage> unreleased() const {
+    return std::span(messages_).subspan(released_);
+  }
 
-  void signal(Clocks::Snapshot clock) { signals_.push_back(std::move(clock)); }
+  void signal(SymbolicSignal signal) { signals_.push_back(std::move(signal)); }
   [[nodiscard]] bool has_signal() const { return awaited_ < signals_.size(); }
-  [[nodiscard]] std::uint64_t signals() const { return signals_.size() - awaited_; }
-  Clocks::Snapshot take_signal() { return std::move(signals_[awaited_++]); }
+  [[nodiscard]] std::span<const SymbolicSignal> signals() const {
+    return std::span(signals_).subspan(awaited_);
+  }
+  SymbolicSignal take_signal() { return std::move(signals_[awaited_++]); }
 
  private:
-  std::vector<SymbolicMessage> slots_;
-  std::uint64_t sent_ = 0;
-  std::uint64_t taken_ = 0;     // by wait
-  std::uint64_t released_ = 0;  // <= taken_ <= sent_
-  std::vector<Clocks::Snapshot> signals_;
+  std::size_t slots_;
+  std::vector<SymbolicMessage> messages_;  // the first ones are released
+  std::size_t taken_ = 0;                  // by wait
+  std::size_t released_ = 0;               // <= taken_ <= the number of messages
+  std::vector<SymbolicSignal> signals_;
   std::size_t awaited_ = 0;  // signals before it are taken
 };
 
 // Made as they are used: a ring needs two per rank of n * n.
 class SymbolicFifos {
  public:
-  SymbolicFifos(int ranks, int slots)
-      : ranks_(static_cast<std::size_t>(ranks)), slots_(slots), index_(ranks_ * ranks_, none) {}
+  struct Ends {
+    int sender, receiver;
+  };
+
+  explicit SymbolicFifos(int slots) : slots_(slots) {}
 
   SymbolicFifo& between(int sender, int receiver) {
-    std::int32_t& index =
-        index_[static_cast<std::size_t>(sender) * ranks_ + static_cast<std::size_t>(receiver)];
-    if (index == none) {
-      index = static_cast<std::int32_t>(fifos_.size());
+    const std::uint64_t ends = std::uint64_t{static_cast<std::uint32_t>(sender)} << 32U |
+                               static_cast<std::uint32_t>(receiver);
+    const auto [found, is_new] = index_.try_emplace(ends, fifos_.size());
+    if (is_new) {
       fifos_.emplace_back(slots_);
+      ends_.push_back({sender, receiver});
     }
-    return fifos_[static_cast<std::size_t>(index)];
+    return fifos_[found->second];
   }
 
-  // Nothing where the two never met.
-  [[nodiscard]] const SymbolicFifo* find(int sender, int receiver) const {
-    const std::int32_t index =
-        index_[static_cast<std::size_t>(sender) * ranks_ + static_cast<std::size_t>(receiver)];
-    return index == none ? nullptr : &fifos_[static_cast<std::size_t>(index)];
-  }
+  // Of those that were used, in the order of their first use.
+  [[nodiscard]] std::size_t size() const { return fifos_.size(); }
+  [[nodiscard]] const SymbolicFifo& operator[](std::size_t number) const { return fifos_[number]; }
+  [[nodiscard]] Ends ends_of(std::size_t number) const { return ends_[number]; }
 
  private:
-  static constexpr std::int32_t none = -1;
-  std::size_t ranks_;
   int slots_;
-  std::vector<std::int32_t> index_;
-  std::deque<SymbolicFifo> fifos_;  // a deque: references stay valid
+  std::unordered_map<std::uint64_t, std::size_t> index_;  // by sender and receiver
+  std::deque<SymbolicFifo> fifos_;                        // a deque: references stay valid
+  std::vector<Ends> ends_;
 };
 
 }  // namespace gyre::plan

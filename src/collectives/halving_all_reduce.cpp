@@ -39,7 +39,7 @@ class HalvingProgram {
       program_.push_back(build::combine({build::input(block)}, {build::peer_slot(host, block)}));
     }
     for (const int block : order_of_results(number_, fold_.core())) {
-      take(host, block, {build::output(block)});
+      build::take(program_, host, block, {build::output(block)});
     }
     return std::move(program_);
   }
@@ -52,19 +52,12 @@ class HalvingProgram {
   }
 
  private:
-  void take(int peer, int block, build::Slices destinations) {
-    program_.push_back(build::wait(peer));
-    program_.push_back(build::combine({build::slot(peer, block)}, std::move(destinations)));
-    program_.push_back(build::release(peer));
-  }
-
   void combine_with_guest() {
     const int guest = Fold::guest_of(rank_);
     for (int block = 0; block < fold_.core(); ++block) {
-      program_.push_back(build::wait(guest));
-      program_.push_back(
+      build::with_message(
+          program_, guest,
           build::combine({build::input(block), build::slot(guest, block)}, {build::output(block)}));
-      program_.push_back(build::release(guest));
     }
   }
 
@@ -90,10 +83,9 @@ class HalvingProgram {
     build::Slices sources = peer < rank_ ? build::Slices{theirs, own} : build::Slices{own, theirs};
     build::Slices destinations = {build::output(block)};
     if (last) add_guest(destinations, block);
-    program_.push_back(build::wait(peer));
-    program_.push_back(last ? build::complete(std::move(sources), std::move(destinations))
-                            : build::combine(std::move(sources), std::move(destinations)));
-    program_.push_back(build::release(peer));
+    build::with_message(program_, peer,
+                        last ? build::complete(std::move(sources), std::move(destinations))
+                             : build::combine(std::move(sources), std::move(destinations)));
   }
 
   void all_gather() {
@@ -106,7 +98,7 @@ class HalvingProgram {
         const int block = (own ^ distance) + i;
         build::Slices destinations = {build::output(block)};
         add_guest(destinations, block);
-        take(peer, block, std::move(destinations));
+        build::take(program_, peer, block, std::move(destinations));
       }
     }
   }

@@ -22,31 +22,18 @@ Program through_slots(int rank, int ranks) {
     program.push_back(
         build::combine({build::input(whole_tile)}, {build::peer_slot(peer, whole_tile)}));
   }
-  const std::vector<int> senders = build::peers_to_receive(rank, ranks);
-  for (const int peer : senders) program.push_back(build::wait(peer));
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == rank ? build::input(whole_tile) : build::slot(source, whole_tile));
-  }
-  program.push_back(build::complete(std::move(sources), {build::output(whole_tile)}));
-  for (const int peer : senders) program.push_back(build::release(peer));
+  build::with_messages(
+      program, build::peers_to_receive(rank, ranks),
+      build::complete(build::contributions(rank, ranks, whole_tile), {build::output(whole_tile)}));
   return program;
 }
 
 // Reads the peers' inputs where they lie. A rank may end (and its caller overwrite the input) only
 // after all others have read it: each tells each.
 Program out_of_peers_inputs(int rank, int ranks) {
-  Program program;
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == rank ? build::input(whole_tile)
-                                     : build::peer_input(source, whole_tile));
-  }
-  program.push_back(build::complete(std::move(sources), {build::output(whole_tile)}));
-  for (const int peer : build::peers_to_send(rank, ranks)) program.push_back(build::signal(peer));
-  for (const int peer : build::peers_to_receive(rank, ranks)) {
-    program.push_back(build::await(peer));
-  }
+  Program program = {build::complete(build::mapped_contributions(rank, ranks, whole_tile),
+                                     {build::output(whole_tile)})};
+  build::meet(program, rank, ranks);
   return program;
 }
 

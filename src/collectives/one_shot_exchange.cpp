@@ -21,9 +21,7 @@ Program one_shot_all_gather(int rank, int ranks) {
   }
   program.push_back(build::combine({build::input(rank)}, {build::output(rank)}));
   for (const int peer : build::peers_to_receive(rank, ranks)) {
-    program.push_back(build::wait(peer));
-    program.push_back(build::combine({build::slot(peer, peer)}, {build::output(peer)}));
-    program.push_back(build::release(peer));
+    build::take(program, peer, peer, {build::output(peer)});
   }
   return program;
 }
@@ -34,14 +32,9 @@ Program one_shot_reduce_scatter(int rank, int ranks) {
   for (const int peer : build::peers_to_send(rank, ranks)) {
     program.push_back(build::combine({build::input(peer)}, {build::peer_slot(peer, peer)}));
   }
-  const std::vector<int> senders = build::peers_to_receive(rank, ranks);
-  for (const int peer : senders) program.push_back(build::wait(peer));
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == rank ? build::input(rank) : build::slot(source, rank));
-  }
-  program.push_back(build::complete(std::move(sources), {build::output(rank)}));
-  for (const int peer : senders) program.push_back(build::release(peer));
+  build::with_messages(
+      program, build::peers_to_receive(rank, ranks),
+      build::complete(build::contributions(rank, ranks, rank), {build::output(rank)}));
   return program;
 }
 
@@ -52,9 +45,7 @@ Program one_shot_all_to_all(int rank, int ranks) {
   }
   program.push_back(build::combine({build::input(rank)}, {build::output(rank)}));
   for (const int peer : build::peers_to_receive(rank, ranks)) {
-    program.push_back(build::wait(peer));
-    program.push_back(build::combine({build::slot(peer, rank)}, {build::output(peer)}));
-    program.push_back(build::release(peer));
+    build::take(program, peer, rank, {build::output(peer)});
   }
   return program;
 }

@@ -13,8 +13,9 @@ namespace {
 
 // One message from the root, into the output.
 Program take_from(int root, int block) {
-  return {build::wait(root), build::combine({build::slot(root, block)}, {build::output(block)}),
-          build::release(root)};
+  Program program;
+  build::take(program, root, block, {build::output(block)});
+  return program;
 }
 
 }  // namespace
@@ -47,9 +48,7 @@ Program one_shot_gather(int rank, int ranks, int root) {
   }
   Program program = {build::combine({build::input(root)}, {build::output(root)})};
   for (const int peer : build::peers_to_receive(root, ranks)) {
-    program.push_back(build::wait(peer));
-    program.push_back(build::combine({build::slot(peer, peer)}, {build::output(peer)}));
-    program.push_back(build::release(peer));
+    build::take(program, peer, peer, {build::output(peer)});
   }
   return program;
 }
@@ -60,15 +59,10 @@ Program one_shot_reduce(int rank, int ranks, int root) {
   if (rank != root) {
     return {build::combine({build::input(whole_tile)}, {build::peer_slot(root, whole_tile)})};
   }
-  const std::vector<int> senders = build::peers_to_receive(root, ranks);
   Program program;
-  for (const int peer : senders) program.push_back(build::wait(peer));
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == root ? build::input(whole_tile) : build::slot(source, whole_tile));
-  }
-  program.push_back(build::complete(std::move(sources), {build::output(whole_tile)}));
-  for (const int peer : senders) program.push_back(build::release(peer));
+  build::with_messages(
+      program, build::peers_to_receive(root, ranks),
+      build::complete(build::contributions(root, ranks, whole_tile), {build::output(whole_tile)}));
   return program;
 }
 

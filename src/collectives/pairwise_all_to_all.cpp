@@ -31,9 +31,7 @@ Program pairwise_all_to_all(int rank, int ranks) {
       program.push_back(build::combine({build::input(rank)}, {build::output(rank)}));
       continue;
     }
-    program.push_back(build::wait(peer));
-    program.push_back(build::combine({build::slot(peer, rank)}, {build::output(peer)}));
-    program.push_back(build::release(peer));
+    build::take(program, peer, rank, {build::output(peer)});
   }
   return program;
 }

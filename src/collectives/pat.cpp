@@ -59,11 +59,10 @@ class ReduceWalk {
       const build::Slices sources = {value, build::slot(child, section)};
       const bool last = way == ways.back();
       value = build::scratch(depth, section);
-      program_.push_back(build::wait(child));
-      program_.push_back(last && place == 0
-                             ? build::complete(sources, {destination})
-                             : build::combine(sources, {last ? destination : value}));
-      program_.push_back(build::release(child));
+      build::with_message(program_, child,
+                          last && place == 0
+                              ? build::complete(sources, {destination})
+                              : build::combine(sources, {last ? destination : value}));
     }
     if (ways.empty()) program_.push_back(build::combine({value}, {destination}));
   }
@@ -94,9 +93,7 @@ class GatherWalk {
       program_.push_back(build::combine({build::input(section)}, std::move(destinations)));
     } else {
       const int parent = (rank_ - lowest_bit(place) + ranks_) % ranks_;
-      program_.push_back(build::wait(parent));
-      program_.push_back(build::combine({build::slot(parent, section)}, std::move(destinations)));
-      program_.push_back(build::release(parent));
+      build::take(program_, parent, section, std::move(destinations));
     }
     for (const int way : ways) {
       if (way != ways.front()) {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::int64_t most_ranks = 65536;
 constexpr std::int64_t most_blocks = 65536;
-// Of ranks times blocks: what the verifier keeps for each must fit in memory.
+// Of ranks times blocks, and times scratch blocks: what the verifier keeps for each must fit in memory.
 constexpr std::int64_t most_outputs = std::int64_t{1} << 24;
 constexpr std::int64_t most_slots = 65536;
 constexpr std::int64_t most_scratch_blocks = 65536;
@@ -91,9 +91,10 @@ class PlanReader : FieldReader {
            read_integer(where, document, "ranks", 1, most_ranks, plan_.ranks) &&
            read_root(where, document) &&
            read_integer(where, document, "blocks", 1, most_blocks, plan_.blocks) &&
-           check_size(where) &&
+           check_product(where, "blocks", plan_.blocks) &&
            read_integer(where, document, "slots", 1, most_slots, plan_.slots) &&
            read_scratch(where, document) &&
+           check_product(where, "scratch_blocks", plan_.scratch_blocks) &&
            read_boolean(where, document, "in_place_safe", plan_.in_place_safe);
   }
 
@@ -112,11 +113,11 @@ class PlanReader : FieldReader {
                         plan_.scratch_blocks);
   }
 
-  bool check_size(const Where& where) {
-    return std::int64_t{plan_.ranks} * plan_.blocks <= most_outputs ||
-           refuse({&where, "blocks"}, fmt::format("{} ranks with {} blocks each are too many: "
-                                                  "together at most {}.",
-                                                  plan_.ranks, plan_.blocks, most_outputs));
+  bool check_product(const Where& where, std::string_view key, std::int32_t each) {
+    return std::int64_t{plan_.ranks} * each <= most_outputs ||
+           refuse({&where, key}, fmt::format("{} ranks with {} {} each are too many: together at "
+                                             "most {}.",
+                                             plan_.ranks, each, key, most_outputs));
   }
 
   bool read_programs(const Where& top, const Json& document) {

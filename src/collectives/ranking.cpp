@@ -22,13 +22,7 @@ bool may_run(Collective collective, Algorithm algorithm, const ChoiceInput& inpu
 }
 
 double predict_choice(Collective collective, const Choice& choice, const ChoiceInput& input) {
-  const Recipe recipe{.collective = collective,
-                      .algorithm = choice.algorithm,
-                      .protocol = Protocol::staged,
-                      .ranks = input.ranks,
-                      .root = has_root(collective) ? 0 : -1,
-                      .ranks_per_host = input.ranks_per_host};
-  return predict(figures_of(recipe), *input.costs,
+  return predict(figures_of(recipe_of(collective, choice, input)), *input.costs,
                  {.bytes = input.bytes,
                   .slot_bytes = choice.slot_bytes,
                   .ranks = input.ranks,

@@ -28,14 +28,11 @@ void reduce_scatter_around(Program& program, int rank, int ranks) {
   for (int hop = 1; hop < ranks; ++hop) {
     const int block = (rank + ranks - hop) % ranks;
     const build::Slices sources = {build::slot(previous, block), build::input(block)};
-    program.push_back(build::wait(previous));
-    if (hop < ranks - 1) {
-      program.push_back(build::combine(sources, {build::peer_slot(next, block)}));
-    } else {
-      program.push_back(
-          build::complete(sources, {build::output(block), build::peer_slot(next, block)}));
-    }
-    program.push_back(build::release(previous));
+    build::with_message(
+        program, previous,
+        hop < ranks - 1
+            ? build::combine(sources, {build::peer_slot(next, block)})
+            : build::complete(sources, {build::output(block), build::peer_slot(next, block)}));
   }
 }
 
@@ -47,9 +44,7 @@ void all_gather_around(Program& program, int rank, int ranks) {
     const int block = (rank + ranks - hop) % ranks;
     build::Slices destinations = {build::output(block)};
     if (hop < ranks - 2) destinations.push_back(build::peer_slot(next, block));
-    program.push_back(build::wait(previous));
-    program.push_back(build::combine({build::slot(previous, block)}, std::move(destinations)));
-    program.push_back(build::release(previous));
+    build::take(program, previous, block, std::move(destinations));
   }
 }
 

@@ -23,9 +23,7 @@ Program ring_all_gather(int rank, int ranks) {
     const int section = (rank + ranks - hop) % ranks;
     build::Slices destinations = {build::output(section)};
     if (hop < ranks - 1) destinations.push_back(build::peer_slot(next, section));
-    program.push_back(build::wait(previous));
-    program.push_back(build::combine({build::slot(previous, section)}, std::move(destinations)));
-    program.push_back(build::release(previous));
+    build::take(program, previous, section, std::move(destinations));
   }
   return program;
 }
@@ -39,10 +37,9 @@ Program ring_reduce_scatter(int rank, int ranks) {
   for (int hop = 2; hop <= ranks; ++hop) {
     const int section = (rank + ranks - hop) % ranks;
     const build::Slices sources = {build::slot(previous, section), build::input(section)};
-    program.push_back(build::wait(previous));
-    program.push_back(hop < ranks ? build::combine(sources, {build::peer_slot(next, section)})
-                                  : build::complete(sources, {build::output(section)}));
-    program.push_back(build::release(previous));
+    build::with_message(program, previous,
+                        hop < ranks ? build::combine(sources, {build::peer_slot(next, section)})
+                                    : build::complete(sources, {build::output(section)}));
   }
   return program;
 }

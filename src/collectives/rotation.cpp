@@ -155,7 +155,9 @@ class LockStep {
     if (slice.place == Place::input) {
       const RotatedValue contributed = values_.contribution(tile_, 0, slice.block);
       const RotatedValue written = outputs_[at(slice.block)];
-      if (written.is_defined() && written != contributed) read_after_write_ = true;
+      if (written.is_defined() && (goal_.reduces || written != contributed)) {
+        read_after_write_ = true;
+      }
       return contributed;
     }
     const Message held = slice.place == Place::scratch
@@ -224,7 +226,7 @@ class LockStep {
   std::vector<Message> scratch_;
   int tile_ = 0, step_ = 0;
   bool read_after_write_ =
-      false;  // an input block whose output block was written with something else
+      false;  // an input block whose output block was written; see symbolic_run
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabulary that builders write programs in: one short function for each place and each step.
+// The vocabulary that builders write programs in: one short function for each place and each step, and
+// for what several of them do alike.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -70,6 +72,43 @@ using Slices = std::vector<Slice>;
     peers.push_back((rank + ranks - distance) % ranks);
   }
   return peers;
+}
+
+// Does `step` while the next message of each peer is current.
+inline void with_messages(Program& program, std::span<const int> peers, Step step) {
+  for (const int peer : peers) program.push_back(wait(peer));
+  program.push_back(std::move(step));
+  for (const int peer : peers) program.push_back(release(peer));
+}
+inline void with_message(Program& program, int peer, Step step) {
+  with_messages(program, std::span(&peer, 1), std::move(step));
+}
+// Stores the next message of a peer, which carries that block, or sends it on.
+inline void take(Program& program, int peer, int block, Slices destinations) {
+  with_message(program, peer, combine({slot(peer, block)}, std::move(destinations)));
+}
+
+// A block of all ranks, in the order of ranks: those of the others from their messages, or where they
+// lie.
+[[nodiscard]] inline Slices contributions(int rank, int ranks, int block) {
+  Slices sources;
+  for (int source = 0; source < ranks; ++source) {
+    sources.push_back(source == rank ? input(block) : slot(source, block));
+  }
+  return sources;
+}
+[[nodiscard]] inline Slices mapped_contributions(int rank, int ranks, int block) {
+  Slices sources;
+  for (int source = 0; source < ranks; ++source) {
+    sources.push_back(source == rank ? input(block) : peer_input(source, block));
+  }
+  return sources;
+}
+
+// Each tells each that it has done what comes before, and hears so of all.
+inline void meet(Program& program, int rank, int ranks) {
+  for (const int peer : peers_to_send(rank, ranks)) program.push_back(signal(peer));
+  for (const int peer : peers_to_receive(rank, ranks)) program.push_back(await(peer));
 }
 
 }  // namespace gyre::plan::build

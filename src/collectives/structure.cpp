@@ -32,6 +32,22 @@ bool may_be_destination(Place place) {
          place == Place::scratch;
 }
 
+// What the verifier keeps of a direct plan, a clock of all ranks for each of them and the accesses to
+// each block, must fit in memory. Such a plan runs on one host.
+constexpr int most_direct_ranks = 1024;
+constexpr std::int64_t most_direct_blocks = std::int64_t{1} << 20;  // of all ranks together
+
+std::string check_size(const Plan& plan) {
+  const bool fits = plan.protocol != Protocol::direct ||
+                    (plan.ranks <= most_direct_ranks &&
+                     std::int64_t{plan.ranks} * plan.blocks <= most_direct_blocks);
+  return fits ? ""
+              : fmt::format(
+                    "It has {} ranks and {} blocks; a direct plan has at most {} ranks, "
+                    "and together {} blocks.",
+                    plan.ranks, plan.blocks, most_direct_ranks, most_direct_blocks);
+}
+
 // Each check answers with what is wrong, or with an empty text.
 class StepCheck {
  public:
@@ -171,6 +187,7 @@ Status check_structure(const Plan& plan, const Goal& goal) {
                                        "one, one and none are needed.",
                                        plan.blocks, plan.slots, plan.scratch_blocks));
   }
+  if (const std::string fault = check_size(plan); !fault.empty()) return fail_plan(plan, fault);
   for (int rank = 0; rank < plan.ranks; ++rank) {
     const StepCheck checker(plan, goal, rank);
     const Program& program = plan.programs[static_cast<std::size_t>(rank)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SymbolicRun: what is said about an execution that came to its end.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,20 +69,23 @@ Unexpected SymbolicRun::deadlock() const {
 }
 
 Status SymbolicRun::check_leftovers() const {
-  for (int sender = 0; sender < plan_.ranks; ++sender) {
-    for (int receiver = 0; receiver < plan_.ranks; ++receiver) {
-      const SymbolicFifo* fifo = fifos_.find(sender, receiver);
-      if (fifo == nullptr) continue;
-      if (fifo->unreleased() > 0) {
-        return fail_plan(plan_, fmt::format("{} messages from rank {} to rank {} are left at the "
-                                            "end: not waited for, or not released.",
-                                            fifo->unreleased(), sender, receiver));
-      }
-      if (fifo->signals() > 0) {
-        return fail_plan(plan_, fmt::format("{} signals from rank {} to rank {} are left at the "
-                                            "end: an await is missing.",
-                                            fifo->signals(), sender, receiver));
-      }
+  for (std::size_t number = 0; number < fifos_.size(); ++number) {
+    const auto [sender, receiver] = fifos_.ends_of(number);
+    if (const auto left = fifos_[number].unreleased(); !left.empty()) {
+      return fail_step(
+          plan_, sender, left[0].step,
+          fmt::format(
+              "{} messages from rank {} to rank {} are left at the end, the first of which is "
+              "sent here: not waited for, or not released.",
+              left.size(), sender, receiver));
+    }
+    if (const auto left = fifos_[number].signals(); !left.empty()) {
+      return fail_step(
+          plan_, sender, left[0].step,
+          fmt::format(
+              "{} signals from rank {} to rank {} are left at the end, the first of which is "
+              "given here: an await is missing.",
+              left.size(), sender, receiver));
     }
   }
   return {};
@@ -110,12 +114,30 @@ Status SymbolicRun::check_results() const {
             check_result(outputs_[output_index(rank, tile, block)], tile, *wanted,
                          agreed[at(tile) * at(plan_.blocks) + at(wanted->block)]);
         if (fault.empty()) continue;
-        return fail_plan(plan_, fmt::format("Output block {} of rank {} in tile {}: {}.", block,
-                                            rank, tile, fault));
+        return fail_plan(plan_, fmt::format("Output block {} of rank {} in tile {}: {}.{}", block,
+                                            rank, tile, fault, last_writer(rank, block)));
       }
     }
   }
   return {};
+}
+
+// A sentence about the step that wrote an output block last; of several ranks' steps, the last rank's.
+std::string SymbolicRun::last_writer(int owner, int block) const {
+  std::string text;
+  for (int rank = 0; rank < plan_.ranks; ++rank) {
+    const Slice output =
+        rank == owner ? Slice{Place::output, block, -1} : Slice{Place::peer_output, block, owner};
+    const Program& program = plan_.programs[at(rank)];
+    for (std::size_t step = 0; step < program.size(); ++step) {
+      const auto& destinations = program[step].destinations;
+      if (std::find(destinations.begin(), destinations.end(), output) == destinations.end())
+        continue;
+      text =
+          fmt::format(" It was written last by {}.", locate(plan_, rank, static_cast<int>(step)));
+    }
+  }
+  return text;
 }
 
 std::string SymbolicRun::check_result(ValueId value, int tile, const Wanted& wanted,

@@ -34,7 +34,7 @@ SymbolicRun::SymbolicRun(const Plan& plan, const Goal& goal, int tiles, int slot
       goal_(goal),
       tiles_(tiles),
       values_(plan.ranks, plan.blocks, tiles),
-      fifos_(plan.ranks, slots),
+      fifos_(slots),
       outputs_(at(plan.ranks) * at(plan.blocks) * at(tiles), undefined_value),
       scratch_(at(plan.ranks) * at(plan.scratch_blocks)),
       positions_(at(plan.ranks)),
@@ -112,14 +112,14 @@ SymbolicRun::Progress SymbolicRun::release(int rank, int peer) {
 }
 
 void SymbolicRun::signal(int rank, int peer) {
-  fifos_.between(rank, peer).signal(clocks_.snapshot(rank));
+  fifos_.between(rank, peer).signal({clocks_.snapshot(rank), positions_[at(rank)].step});
   wake(peer, rank);
 }
 
 SymbolicRun::Progress SymbolicRun::await(int rank, int peer) {
   SymbolicFifo& fifo = fifos_.between(peer, rank);
   if (!fifo.has_signal()) return block_on(rank, peer);
-  clocks_.join(rank, *fifo.take_signal());
+  clocks_.join(rank, *fifo.take_signal().clock);
   return true;
 }
 
@@ -185,7 +185,8 @@ Result<ValueId> SymbolicRun::read(int rank, const Slice& slice) {
   const ValueId written = outputs_[output_index(owner, tile, slice.block)];
   if (!output) {
     const ValueId contributed = values_.contribution(tile, owner, slice.block);
-    if (written != undefined_value && written != contributed) {
+    // Where values are reduced, what a rank contributes may be scaled on its way to the output.
+    if (written != undefined_value && (goal_.reduces || written != contributed)) {
       note_in_place(rank, "the output was written before");
     }
     return contributed;
@@ -224,7 +225,7 @@ Result<ValueId> SymbolicRun::read_scratch(int rank, const Slice& slice) const {
 
 Status SymbolicRun::write(int rank, const Slice& slice, ValueId value) {
   if (slice.place == Place::peer_slot) {
-    fifos_.between(rank, slice.peer).put({value, slice.block});
+    fifos_.between(rank, slice.peer).put({value, slice.block, positions_[at(rank)].step});
     wake(slice.peer, rank);
     return {};
   }
@@ -252,8 +253,9 @@ Status SymbolicRun::record(int rank, const Buffer& buffer, bool writes) {
   if (const auto race = apart_.add(2 * index + (buffer.output ? 1 : 0), access, clocks_)) {
     return fail_here(rank, describe(*race) + ". Await a signal of that rank first.");
   }
-  // Where input and output are one buffer, what is copied from the one to the other stays as it is.
-  if (!copies_to_itself(step_of(rank))) {
+  // Where input and output are one buffer, what is copied from the one to the other stays as it is,
+  // unless it is scaled.
+  if (goal_.reduces || !copies_to_itself(step_of(rank))) {
     if (const auto race = as_one_.add(index, access, clocks_)) note_in_place(rank, describe(*race));
   }
   if (buffer.owner != rank) remote_.add(buffer.owner, access);

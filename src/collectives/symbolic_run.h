@@ -75,6 +75,7 @@ class SymbolicRun {
   void wake(int rank, int by);
   Unexpected fail_here(int rank, std::string_view what) const;
   Unexpected deadlock() const;
+  [[nodiscard]] std::string last_writer(int owner, int block) const;
   std::string check_result(ValueId value, int tile, const Wanted& wanted, ValueId& agreed) const;
   [[nodiscard]] const Step& step_of(int rank) const;
   [[nodiscard]] std::size_t output_index(int rank, int tile, int block) const;

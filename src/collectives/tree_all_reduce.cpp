@@ -38,23 +38,25 @@ class TreeProgram {
  private:
   [[nodiscard]] const TreeNode& node_for(int block) const { return nodes_[block % 2]; }
 
+  static std::vector<int> children_of(const TreeNode& node) {
+    std::vector<int> children;
+    for (const int child : {node.before, node.after}) {
+      if (child != TreeNode::none) children.push_back(child);
+    }
+    return children;
+  }
+
   void reduce_up(int block) {
     const TreeNode& node = node_for(block);
     build::Slices sources;
     if (node.before != TreeNode::none) sources.push_back(build::slot(node.before, block));
     sources.push_back(build::input(block));
     if (node.after != TreeNode::none) sources.push_back(build::slot(node.after, block));
-    const int children[] = {node.before, node.after};
-    for (const int child : children) {
-      if (child != TreeNode::none) program_.push_back(build::wait(child));
-    }
-    program_.push_back(
+    build::with_messages(
+        program_, children_of(node),
         node.parent == TreeNode::none
             ? build::complete(std::move(sources), {build::output(block)})
             : build::combine(std::move(sources), {build::peer_slot(node.parent, block)}));
-    for (const int child : children) {
-      if (child != TreeNode::none) program_.push_back(build::release(child));
-    }
   }
 
   void send_down(int block) {
@@ -62,16 +64,14 @@ class TreeProgram {
     const bool is_root = node.parent == TreeNode::none;
     build::Slices destinations;
     if (!is_root) destinations.push_back(build::output(block));
-    for (const int child : {node.before, node.after}) {
-      if (child != TreeNode::none) destinations.push_back(build::peer_slot(child, block));
+    for (const int child : children_of(node)) {
+      destinations.push_back(build::peer_slot(child, block));
     }
     if (is_root) {
       program_.push_back(build::combine({build::output(block)}, std::move(destinations)));
       return;
     }
-    program_.push_back(build::wait(node.parent));
-    program_.push_back(build::combine({build::slot(node.parent, block)}, std::move(destinations)));
-    program_.push_back(build::release(node.parent));
+    build::take(program_, node.parent, block, std::move(destinations));
   }
 
   TreeNode nodes_[2];

@@ -60,10 +60,7 @@ Program tree_broadcast(int rank, int ranks, int root) {
       program.push_back(build::combine({build::input(block)}, std::move(destinations)));
       continue;
     }
-    const int parent = members.parent(block, rank);
-    program.push_back(build::wait(parent));
-    program.push_back(build::combine({build::slot(parent, block)}, std::move(destinations)));
-    program.push_back(build::release(parent));
+    build::take(program, members.parent(block, rank), block, std::move(destinations));
   }
   return program;
 }
@@ -74,17 +71,12 @@ Program tree_reduce(int rank, int ranks, int root) {
   for (int block = 0; block < tree_rooted_blocks; ++block) {
     const std::vector<int> children = members.children(block, rank);
     build::Slices sources = {build::input(block)};
-    for (const int child : children) {
-      program.push_back(build::wait(child));
-      sources.push_back(build::slot(child, block));
-    }
-    if (rank == root) {
-      program.push_back(build::complete(std::move(sources), {build::output(block)}));
-    } else {
-      program.push_back(build::combine(std::move(sources),
-                                       {build::peer_slot(members.parent(block, rank), block)}));
-    }
-    for (const int child : children) program.push_back(build::release(child));
+    for (const int child : children) sources.push_back(build::slot(child, block));
+    build::with_messages(
+        program, children,
+        rank == root ? build::complete(std::move(sources), {build::output(block)})
+                     : build::combine(std::move(sources),
+                                      {build::peer_slot(members.parent(block, rank), block)}));
   }
   return program;
 }

@@ -24,42 +24,25 @@ Program through_slots(int rank, int ranks) {
   for (const int peer : receivers) {
     program.push_back(build::combine({build::input(peer)}, {build::peer_slot(peer, peer)}));
   }
-  for (const int peer : senders) program.push_back(build::wait(peer));
-
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == rank ? build::input(rank) : build::slot(source, rank));
-  }
   build::Slices destinations = {build::output(rank)};
   for (const int peer : receivers) destinations.push_back(build::peer_slot(peer, rank));
-  program.push_back(build::complete(std::move(sources), std::move(destinations)));
-  for (const int peer : senders) program.push_back(build::release(peer));
-
-  for (const int peer : senders) {
-    program.push_back(build::wait(peer));
-    program.push_back(build::combine({build::slot(peer, peer)}, {build::output(peer)}));
-    program.push_back(build::release(peer));
-  }
+  build::with_messages(
+      program, senders,
+      build::complete(build::contributions(rank, ranks, rank), std::move(destinations)));
+  for (const int peer : senders) build::take(program, peer, peer, {build::output(peer)});
   return program;
 }
 
 // Only rank j touches block j of anybody's buffers, and the bytes that it writes are exactly those
 // that it read in the same step: so the outputs may be the inputs.
 Program in_peers_buffers(int rank, int ranks) {
-  Program program;
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == rank ? build::input(rank) : build::peer_input(source, rank));
-  }
   build::Slices destinations = {build::output(rank)};
   for (const int peer : build::peers_to_send(rank, ranks)) {
     destinations.push_back(build::peer_output(peer, rank));
   }
-  program.push_back(build::complete(std::move(sources), std::move(destinations)));
-  for (const int peer : build::peers_to_send(rank, ranks)) program.push_back(build::signal(peer));
-  for (const int peer : build::peers_to_receive(rank, ranks)) {
-    program.push_back(build::await(peer));
-  }
+  Program program = {
+      build::complete(build::mapped_contributions(rank, ranks, rank), std::move(destinations))};
+  build::meet(program, rank, ranks);
   return program;
 }
 

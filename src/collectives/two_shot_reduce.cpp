@@ -18,20 +18,11 @@ Program two_shot_reduce(int rank, int ranks, int root) {
   for (const int peer : build::peers_to_send(rank, ranks)) {
     program.push_back(build::combine({build::input(peer)}, {build::peer_slot(peer, peer)}));
   }
-  for (const int peer : senders) program.push_back(build::wait(peer));
-  build::Slices sources;
-  for (int source = 0; source < ranks; ++source) {
-    sources.push_back(source == rank ? build::input(rank) : build::slot(source, rank));
-  }
   const Slice destination = rank == root ? build::output(rank) : build::peer_slot(root, rank);
-  program.push_back(build::complete(std::move(sources), {destination}));
-  for (const int peer : senders) program.push_back(build::release(peer));
+  build::with_messages(program, senders,
+                       build::complete(build::contributions(rank, ranks, rank), {destination}));
   if (rank != root) return program;
-  for (const int peer : senders) {
-    program.push_back(build::wait(peer));
-    program.push_back(build::combine({build::slot(peer, peer)}, {build::output(peer)}));
-    program.push_back(build::release(peer));
-  }
+  for (const int peer : senders) build::take(program, peer, peer, {build::output(peer)});
   return program;
 }
 

@@ -6,17 +6,11 @@
 #include <string>
 
 #include "core/api.h"
+#include "core/fixed_text.h"
 #include "core/validate.h"
 
 namespace gyre::core {
 namespace {
-
-template <std::size_t size>
-void copy_text(char (&to)[size], std::string_view from) {
-  const std::size_t length = std::min(from.size(), size - 1);
-  std::memcpy(to, from.data(), length);
-  std::memset(to + length, 0, size - length);
-}
 
 Status fill(gyreRankInfo_t& info, const Communicator& communicator, int rank) {
   GYRE_TRY(check_rank("rank", rank, communicator.ranks()));

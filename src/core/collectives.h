@@ -114,6 +114,7 @@ class Collectives {
   Status begin(const Call& call, const EncodedCall& encoded);
   Status run(Prepared& prepared, const engine::Operands& operands);
   Status run_staged(Prepared& prepared, engine::Operands& operands);
+  Status run_aside(Prepared& prepared, const engine::Operands& operands);
   void use_few_slots(bool few);
   Status run_large(Prepared& staged, engine::Operands& operands);
   Status run_direct(const Prepared& staged, const engine::Operands& operands);

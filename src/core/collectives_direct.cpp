@@ -36,10 +36,10 @@ bool is_reached(Reach::Whose whose, int rank, int root) {
 
 // Whether the plan reaches into the buffer of `rank`.
 bool Collectives::reaches_input(const Prepared& plan, int rank) {
-  return is_reached(plan::reach_of(plan.key.collective).inputs, rank, plan.key.root);
+  return is_reached(plan.reach.inputs, rank, plan.key.root);
 }
 bool Collectives::reaches_output(const Prepared& plan, int rank) {
-  return is_reached(plan::reach_of(plan.key.collective).outputs, rank, plan.key.root);
+  return is_reached(plan.reach.outputs, rank, plan.key.root);
 }
 
 // Every rank tells every other where its buffers are mapped. Direct only if all are that must be.
@@ -193,7 +193,7 @@ Status Collectives::run_in_peers_memory(const Prepared& staged, const Operands& 
   reaching.peer_inputs = peer_inputs_;
   reaching.peer_outputs = peer_outputs_;
   reaching.first_channel = (*prepared)->first_channel;
-  return run(**prepared, reaching);
+  return run_aside(**prepared, reaching);
 }
 
 bool Collectives::any_in_place() const {
@@ -252,8 +252,9 @@ Status Collectives::run_edges_and_middle(const Prepared& staged, const Operands&
   last_plan_ = (*prepared)->title.c_str();
   const std::size_t offset = first * element;
   for (const int peer : peers_) {
-    peer_inputs_[static_cast<std::size_t>(peer)] += offset;
-    peer_outputs_[static_cast<std::size_t>(peer)] += offset;
+    const auto at = static_cast<std::size_t>(peer);
+    peer_inputs_[at] += reaches_input(staged, peer) ? offset : 0;
+    peer_outputs_[at] += reaches_output(staged, peer) ? offset : 0;
   }
   Operands shifted = operands;
   shifted.input += offset;
@@ -261,7 +262,7 @@ Status Collectives::run_edges_and_middle(const Prepared& staged, const Operands&
   shifted.peer_inputs = peer_inputs_;
   shifted.peer_outputs = peer_outputs_;
   shifted.first_channel = (*prepared)->first_channel;  // should the middle be too small for direct
-  return run(**prepared, shifted);
+  return run_aside(**prepared, shifted);
 }
 
 Status Collectives::run_edge(const PrepareKey& whole, const Operands& operands, std::size_t first,
@@ -280,7 +281,13 @@ Status Collectives::run_edge(const PrepareKey& whole, const Operands& operands, 
   shifted.output += first * size_of(whole.type);
   shifted.stream_results = false;
   shifted.first_channel = (*prepared)->first_channel;
-  return run(**prepared, shifted);
+  return run_aside(**prepared, shifted);
+}
+
+// What takes no part in the choice between few slots and many: as it was left, if that is enough.
+Status Collectives::run_aside(Prepared& prepared, const Operands& operands) {
+  use_few_slots(uses_few_slots_ && prepared.few_slots_do);
+  return run(prepared, operands);
 }
 
 }  // namespace gyre::core

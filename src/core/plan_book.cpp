@@ -15,17 +15,15 @@ namespace {
 
 // Bit i of a step's mask of contributions is its source i (engine/compiled_program.h).
 constexpr std::size_t most_sources = 64;
+// Of the working memory of a rank.
+constexpr std::uint64_t most_scratch_bytes = std::uint64_t{1} << 30;
 
 // What the executor asks of a plan beyond its being right. Empty, or why it cannot run.
 std::string why_it_cannot_run(const plan::Plan& plan, const transport::Shape& shape) {
   if (plan.protocol == plan::Protocol::flag_in_line) {
     return "Messages in lines are only for Gyre's own one-shot plans. Use the protocol staged.";
   }
-  if (plan.protocol == plan::Protocol::direct) {
-    return plan.collective == plan::Collective::all_reduce
-               ? ""
-               : "Only AllReduce runs direct plans. Use the protocol staged.";
-  }
+  if (plan.protocol == plan::Protocol::direct) return {};
   if (!plan.in_place_safe) {
     return "Calls in place would run it too, and it is not right for them.";
   }
@@ -34,22 +32,32 @@ std::string why_it_cannot_run(const plan::Plan& plan, const transport::Shape& sh
         "It needs {} slots in each FIFO, and there are {}. Set GYRE_SLOTS={} or more.", plan.slots,
         shape.slots, plan.slots);
   }
+  const std::uint64_t scratch = static_cast<std::uint64_t>(plan.scratch_blocks) * shape.slot_bytes *
+                                static_cast<std::uint64_t>(shape.all_channels());
+  if (scratch > most_scratch_bytes) {
+    return fmt::format(
+        "Its {} scratch blocks would take {} bytes of each rank, and at most {} are given to it.",
+        plan.scratch_blocks, scratch, most_scratch_bytes);
+  }
   return {};
 }
 
+// The executor has room for a source of each rank and a destination more. Nothing else is of use: a value
+// of more sources holds a contribution twice.
 std::string why_steps_cannot_run(const plan::Plan& plan) {
-  const std::size_t most_places = static_cast<std::size_t>(plan.ranks) + 1;
+  const auto ranks = static_cast<std::size_t>(plan.ranks);
+  const std::size_t most_from = std::min(most_sources, ranks);
+  const std::size_t most_to = ranks + 1;
   for (std::size_t rank = 0; rank < plan.programs.size(); ++rank) {
     const plan::Program& program = plan.programs[rank];
     const auto large = std::ranges::find_if(program, [&](const plan::Step& step) {
-      return step.sources.size() > std::min(most_sources, most_places) ||
-             step.destinations.size() > most_places;
+      return step.sources.size() > most_from || step.destinations.size() > most_to;
     });
     if (large != program.end()) {
       return fmt::format(
           "Rank {}, step {}: a step combines at most {} sources, and writes at most "
           "{} destinations.",
-          rank, large - program.begin(), std::min(most_sources, most_places), most_places);
+          rank, large - program.begin(), most_from, most_to);
     }
   }
   return {};
@@ -91,6 +99,7 @@ const UserPlan* PlanBook::find(plan::Collective collective, int root, bool direc
 
 void PlanBook::add(plan::Plan plan, int rank) {
   UserPlan user;
+  user.reach = plan::reach_of(plan);
   user.program = std::move(plan.programs[static_cast<std::size_t>(rank)]);
   plan.programs.clear();
   plan.name = "file:" + plan.name;

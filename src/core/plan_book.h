@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "collectives/direct.h"
 #include "collectives/plan.h"
 #include "net/bytes.h"
 #include "transport/connection.h"
@@ -16,6 +17,7 @@ namespace gyre::core {
 struct UserPlan {
   plan::Plan heading;     // without its programs; the name is "file:NAME"
   plan::Program program;  // of this rank
+  plan::Reach reach;      // of a direct one
 };
 
 class PlanBook {

@@ -15,9 +15,51 @@
 namespace gyre::core {
 namespace {
 
+bool combines_in_order(const engine::Reduction& reduction) {
+  return reduction.user.function != nullptr && !reduction.user.commutative;
+}
+
 bool names_every_rank_in_a_step(std::optional<plan::Algorithm> algorithm) {
   return !algorithm || algorithm == plan::Algorithm::one_shot ||
          algorithm == plan::Algorithm::two_shot;
+}
+
+// Whether contributions must be combined in the order of ranks.
+bool needs_order(const PrepareContext& context, const PrepareKey& key,
+                 const engine::Reduction& reduction) {
+  return combines_in_order(reduction) ||
+         (context.settings.reproducible && plan::reduces(key.collective));
+}
+
+// The plan that the user brought for such calls, in mapped memory (`direct`) or through slots; or null.
+// Nobody has proved that it keeps the order of ranks.
+const UserPlan* users_plan(const PrepareContext& context, const PrepareKey& key,
+                           const engine::Reduction& reduction, bool direct) {
+  if (context.book == nullptr || needs_order(context, key, reduction)) {
+    return nullptr;
+  }
+  return context.book->find(key.collective, key.root, direct);
+}
+
+// In place, a plan that the user brought for mapped memory may be wrong. Then the call is staged: whether
+// all buffers are mapped was asked for that plan only.
+bool runs_direct(const PrepareContext& context, const PrepareKey& key,
+                 const engine::Reduction& reduction) {
+  const UserPlan* const own = users_plan(context, key, reduction, true);
+  return key.direct && (own == nullptr || own->heading.in_place_safe || !key.in_place);
+}
+
+// Staged even where it is small: only then the ranks ask each other whether all of them have mapped
+// buffers.
+bool must_be_staged(const PrepareContext& context, const PrepareKey& key,
+                    const engine::Reduction& reduction, const plan::ChoiceInput& input) {
+  if (input.direct_possible) {
+    return false;
+  }
+  const bool in_line = input.protocol == plan::Protocol::flag_in_line ||
+                       input.bytes <= plan::choice_limits.inline_bytes;
+  return input.protocol == plan::Protocol::direct ||
+         (in_line && users_plan(context, key, reduction, true) != nullptr);
 }
 
 plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
@@ -26,26 +68,27 @@ plan::ChoiceInput question(const PrepareContext& context, const PrepareKey& key,
                           .element_bytes = size_of(key.type),
                           .ranks = context.ranks,
                           .local_cpus = static_cast<int>(context.cpus),
-                          .direct_possible = key.direct,
+                          .direct_possible = runs_direct(context, key, reduction),
                           .in_place = key.in_place,
                           .reproducible = context.settings.reproducible,
                           .algorithm = plan::parse_algorithm(context.settings.algorithm),
                           .protocol = plan::parse_protocol(context.settings.protocol),
                           .chunk_bytes = static_cast<std::uint64_t>(context.settings.chunk_bytes),
                           .channels = static_cast<int>(context.settings.channels)};
-  if (input.protocol == plan::Protocol::direct && !key.direct) {
-    // The part of a call, or the call, that is not in mapped memory. Staged even where it is small:
-    // only then the ranks ask each other whether all of them have mapped buffers.
+  if (must_be_staged(context, key, reduction, input)) {
     input.protocol = plan::Protocol::staged;
   }
   input.costs = context.costs;
-  // All ranks of a communicator are on one host so far; a level of it is one step.
-  input.ranks_per_host = std::min(context.ranks, plan::choice_limits.most_sources);
+  // All ranks of a communicator are on one host so far: one level, whose steps name all its ranks.
+  input.hierarchy = {.levels = {std::min(context.ranks, plan::choice_limits.most_sources)}};
+  if (context.ranks <= plan::choice_limits.most_sources) {
+    input.hierarchy.across = plan::Algorithm::two_shot;
+  }
   if (context.ranks > plan::choice_limits.most_sources &&
       names_every_rank_in_a_step(input.algorithm)) {
     input.algorithm = plan::Algorithm::ring;
   }
-  input.keeps_order = reduction.user.function != nullptr && !reduction.user.commutative;
+  input.keeps_order = combines_in_order(reduction);
   return input;
 }
 
@@ -82,22 +125,6 @@ int first_channel(const plan::Choice& choice, int slots, std::uint64_t bytes,
       choice.slot_bytes <= shape.small_slot_bytes &&
       bytes <= shape.small_slot_bytes * static_cast<std::uint64_t>(shape.small_slots);
   return small ? shape.first_small() : 0;
-}
-
-// Whether contributions must be combined in the order of ranks.
-bool needs_order(const PrepareKey& key, const plan::ChoiceInput& input) {
-  return input.keeps_order || (input.reproducible && plan::reduces(key.collective));
-}
-
-// The user's plan for such calls, or null. Nobody has proved that it keeps the order of ranks.
-const UserPlan* user_plan(const PrepareContext& context, const PrepareKey& key,
-                          const plan::ChoiceInput& input) {
-  if (context.book == nullptr || needs_order(key, input)) {
-    return nullptr;
-  }
-  const UserPlan* const plan = context.book->find(key.collective, key.root, key.direct);
-  const bool fits = plan != nullptr && (plan->heading.in_place_safe || !key.in_place);
-  return fits ? plan : nullptr;
 }
 
 // What runs, and how.
@@ -140,9 +167,9 @@ std::string describe_candidates(plan::Collective collective, const plan::ChoiceI
 }
 
 Result<Selection> select(const PrepareContext& context, const PrepareKey& key, const Call& call,
-                         const plan::ChoiceInput& input) {
+                         const engine::Reduction& reduction, const plan::ChoiceInput& input) {
   Selection selection;
-  const UserPlan* const own = user_plan(context, key, input);
+  const UserPlan* const own = users_plan(context, key, reduction, input.direct_possible);
   if (own != nullptr) {
     selection = {plan::choose_sizes(own->heading, input), own->heading, own->program};
   } else {
@@ -150,12 +177,8 @@ Result<Selection> select(const PrepareContext& context, const PrepareKey& key, c
     if (!choice) {
       return Unexpected(choice.error());
     }
-    const plan::Recipe recipe{.collective = key.collective,
-                              .algorithm = choice->algorithm,
-                              .protocol = choice->protocol,
-                              .ranks = context.ranks,
-                              .root = key.root,
-                              .ranks_per_host = input.ranks_per_host};
+    plan::Recipe recipe = plan::recipe_of(key.collective, *choice, input);
+    recipe.root = key.root;
     selection = {*choice, plan::describe(recipe), plan::program_of(recipe, context.rank)};
   }
   GYRE_TRY(fit(selection.choice, context.shape));
@@ -164,26 +187,30 @@ Result<Selection> select(const PrepareContext& context, const PrepareKey& key, c
 
 // Whether a call of this kind may be done in mapped memory; all ranks answer alike.
 bool direct_is_allowed(const PrepareContext& context, const PrepareKey& key,
-                       const plan::ChoiceInput& input, bool same_everywhere) {
+                       const engine::Reduction& reduction, std::uint64_t bytes) {
+  // What the user brought is what runs.
+  if (users_plan(context, key, reduction, true) != nullptr) return true;
+  if (users_plan(context, key, reduction, false) != nullptr) return false;
   const std::string& protocol = context.settings.protocol;
-  if (same_everywhere && context.book != nullptr && !needs_order(key, input)) {
-    // What the user brought is what runs.
-    if (context.book->find(key.collective, key.root, true) != nullptr) return true;
-    if (context.book->find(key.collective, key.root, false) != nullptr) return false;
-  }
-  return same_everywhere &&
-         (protocol == "direct" ||
-          (protocol.empty() && plan::direct_pays(key.collective, context.ranks, input.bytes)));
+  return protocol == "direct" ||
+         (protocol.empty() && plan::direct_pays(key.collective, context.ranks, bytes));
+}
+
+plan::Reach reach_of(const PrepareContext& context, const PrepareKey& key,
+                     const engine::Reduction& reduction) {
+  const UserPlan* const own = users_plan(context, key, reduction, true);
+  return own != nullptr ? own->reach : plan::reach_of(key.collective);
 }
 
 // Only steps that name all ranks keep their order.
 Status check_order(const PrepareContext& context, const PrepareKey& key,
-                   const plan::ChoiceInput& input) {
-  if (!needs_order(key, input) || context.ranks <= plan::choice_limits.most_sources) {
+                   const engine::Reduction& reduction) {
+  if (!needs_order(context, key, reduction) || context.ranks <= plan::choice_limits.most_sources) {
     return {};
   }
-  const std::string why = input.keeps_order ? fmt::format("op {} is not commutative", key.op)
-                                            : "GYRE_REPRODUCIBLE=1 asks for the order of ranks";
+  const std::string why = combines_in_order(reduction)
+                              ? fmt::format("op {} is not commutative", key.op)
+                              : "GYRE_REPRODUCIBLE=1 asks for the order of ranks";
   return fail(Code::not_supported,
               fmt::format("{}, which works up to {} ranks so far: this communicator has {}.", why,
                           plan::choice_limits.most_sources, context.ranks));
@@ -196,13 +223,13 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
                                                      const engine::Reduction& reduction,
                                                      int common_op, bool same_scale) {
   const plan::ChoiceInput input = question(context, key, reduction);
-  GYRE_TRY(check_order(context, key, input));
+  GYRE_TRY(check_order(context, key, reduction));
   Call call{.collective = key.collective,
             .type = key.type,
             .op = common_op,
             .root = key.root,
             .count = key.count};
-  auto selection = select(context, key, call, input);
+  auto selection = select(context, key, call, reduction, input);
   if (!selection) {
     return Unexpected(std::move(selection).error());
   }
@@ -224,7 +251,9 @@ Result<std::unique_ptr<Prepared>> prepare_collective(const PrepareContext& conte
       .encoded = encode(call),
       .tag = signature(call),
       .bytes = bytes,
-      .direct_allowed = direct_is_allowed(context, key, input, same_scale || !reduction.scaled),
+      .direct_allowed =
+          (same_scale || !reduction.scaled) && direct_is_allowed(context, key, reduction, bytes),
+      .reach = reach_of(context, key, reduction),
       .first_channel = channel,
       .few_slots_do = plan.slots <= context.shape.few_slots_of(channel),
       .input_stride = layout.input_sections ? bytes : 0,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "collectives/direct.h"
 #include "collectives/geometry.h"
 #include "core/call.h"
 #include "core/plan_book.h"
@@ -59,6 +60,7 @@ struct Prepared {
   std::uint32_t tag = 0;
   std::uint64_t bytes = 0;
   bool direct_allowed = false;                        // the operation may be done in mapped memory
+  plan::Reach reach;                                  // of the plan that does it there
   int first_channel = 0;                              // of the connections
   bool few_slots_do = true;                           // transport::Shape::few_slots_of is enough
   std::uint64_t input_stride = 0, output_stride = 0;  // see engine::Operands

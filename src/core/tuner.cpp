@@ -8,21 +8,10 @@
 #include <fmt/core.h>
 
 #include "collectives/geometry.h"
+#include "core/fixed_text.h"
 
 namespace gyre::core {
 namespace {
-
-template <std::size_t size>
-void copy_name(char (&to)[size], std::string_view from) {
-  const std::size_t length = std::min(from.size(), size - 1);
-  std::memcpy(to, from.data(), length);
-  to[length] = '\0';
-}
-
-template <std::size_t size>
-std::string_view name_in(const char (&from)[size]) {
-  return {from, ::strnlen(from, size)};
-}
 
 Unexpected unknown(std::string_view what, std::string_view name) {
   return fail(Code::invalid_usage,
@@ -35,8 +24,8 @@ gyreTunerChoice_t describe(const plan::Choice& choice) {
   gyreTunerChoice_t described{};
   described.size = sizeof(described);
   described.version = GYRE_VERSION_CODE;
-  copy_name(described.algorithm, plan::name_of(choice.algorithm));
-  copy_name(described.protocol, plan::name_of(choice.protocol));
+  copy_text(described.algorithm, plan::name_of(choice.algorithm));
+  copy_text(described.protocol, plan::name_of(choice.protocol));
   described.channels = choice.channels;
   described.chunkBytes = choice.slot_bytes == plan::unbounded_slot ? 0 : choice.slot_bytes;
   return described;
@@ -58,18 +47,18 @@ Result<bool> consult(const Tuner& tuner, const Call& call, const plan::Choice& c
   const gyreTunerChoice_t before = describe(choice);
   gyreTunerChoice_t wanted = before;
   tuner.function(tuner.context, &question, &wanted);
-  if (name_in(wanted.algorithm) != name_in(before.algorithm)) {
-    input.algorithm = plan::parse_algorithm(name_in(wanted.algorithm));
+  if (text_in(wanted.algorithm) != text_in(before.algorithm)) {
+    input.algorithm = plan::parse_algorithm(text_in(wanted.algorithm));
     if (!input.algorithm) {
-      return unknown("algorithm", name_in(wanted.algorithm));
+      return unknown("algorithm", text_in(wanted.algorithm));
     }
   }
-  if (name_in(wanted.protocol) != name_in(before.protocol)) {
-    input.protocol = plan::parse_protocol(name_in(wanted.protocol));
+  if (text_in(wanted.protocol) != text_in(before.protocol)) {
+    input.protocol = plan::parse_protocol(text_in(wanted.protocol));
     if (!input.protocol) {
-      return unknown("protocol", name_in(wanted.protocol));
+      return unknown("protocol", text_in(wanted.protocol));
     }
-    input.algorithm = plan::parse_algorithm(name_in(wanted.algorithm));
+    input.algorithm = plan::parse_algorithm(text_in(wanted.algorithm));
   }
   if (wanted.channels != before.channels) {
     input.channels = std::max(wanted.channels, 1);

@@ -79,6 +79,10 @@ bool CompiledProgram::add_to(Exchange& exchange, const Step& step) const {
     exchange.combine = &step;
     return destination.place == plan::Place::output;
   }
+  // One message each: slots are looked for at all receivers before any of them is filled.
+  if (std::ranges::find(exchange.receivers, destination.peer) != exchange.receivers.end()) {
+    return false;
+  }
   exchange.receivers.push_back(destination.peer);
   // Everybody gets the one input.
   return exchange.senders.empty() && sources(step).size() == 1 && is_whole_input(sources(step)[0]);

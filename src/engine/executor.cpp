@@ -286,6 +286,10 @@ void Executor::gather_sources(Run& run, int channel, const CompiledProgram::Step
         sources_[i++] = run.operands.peer_inputs[static_cast<std::size_t>(slice.peer)] + offset +
                         section(slice, run.operands.input_stride);
         break;
+      case Place::peer_output:
+        sources_[i++] = run.operands.peer_outputs[static_cast<std::size_t>(slice.peer)] + offset +
+                        section(slice, run.operands.output_stride);
+        break;
       case Place::scratch:
         sources_[i++] = scratch(run, channel, slice);
         break;

@@ -48,6 +48,9 @@ refuse "/gyre_plan" verify --file <(sed 's/"gyre_plan": 1/"gyre_plan": 0/' "$fol
 misuse "foo is none of ring, oneshot," print -a foo
 expect "AllReduce ring/staged" print -c all_reduce -a Ring
 refuse "no algorithm chain/staged" print -a chain
+expect "AllGather hierarchical/staged for 24 ranks is right" verify -c AllGather -a hierarchical -n 24 --levels 3,2,4 --across bruck
+refuse "The levels 3,3 do not divide 24 ranks" verify -a hierarchical -n 24 --levels 3,3
+refuse "cannot run tree inside a level" verify -a hierarchical -n 24 --levels 3 --inside tree
 refuse "The root is 4" print -c Broadcast -a chain -n 4 --root 4
 refuse "no-such-file" print --file "$folder/no-such-file"
 

@@ -75,6 +75,7 @@ void add_compare_command(CLI::App& app) {
   command->add_option("one", options->one, "A file, or a name: ring, twoshot/direct")->required();
   command->add_option("other", options->other, "Likewise")->required();
   add_collective_options(*command, options->plan);
+  add_hierarchy_options(*command, options->plan);
   set_body(*command, [options] { return compare(*options); });
 }
 

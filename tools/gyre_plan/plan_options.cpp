@@ -4,10 +4,11 @@
 #include <map>
 #include <utility>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "collectives/algorithm.h"
+#include "collectives/hierarchical.h"
 #include "collectives/layout.h"
 #include "collectives/plan_json.h"
 
@@ -37,6 +38,20 @@ CLI::Validator named(const Value (&values)[count]) {
 // Large enough for every plan, small enough for a computer.
 constexpr int most_ranks = 65536;
 
+// Elsewhere sizes that do not divide the ranks are made to; here they are a slip of the pen.
+Status check_levels(const plan::Recipe& recipe) {
+  int ranks = recipe.ranks;
+  for (const int size : recipe.hierarchy.levels) {
+    if (ranks % size != 0) {
+      return fail(Code::invalid_argument,
+                  fmt::format("The levels {} do not divide {} ranks.",
+                              fmt::join(recipe.hierarchy.levels, ","), recipe.ranks));
+    }
+    ranks /= size;
+  }
+  return plan::check_hierarchy(recipe);
+}
+
 }  // namespace
 
 void add_collective_options(CLI::App& command, PlanOptions& options) {
@@ -51,8 +66,26 @@ void add_collective_options(CLI::App& command, PlanOptions& options) {
       ->capture_default_str();
 }
 
+void add_hierarchy_options(CLI::App& command, PlanOptions& options) {
+  const CLI::Validator algorithm = named(plan::all_algorithms);
+  command
+      .add_option("--levels", options.hierarchy.levels,
+                  "Of hierarchical plans, the innermost first: 4,2,8 are 4 ranks a socket, 2 "
+                  "sockets a host, 8 hosts")
+      ->delimiter(',')
+      ->check(CLI::Range(1, most_ranks));
+  command
+      .add_option("--inside", options.hierarchy.inside, "Algorithm on all levels but the outermost")
+      ->transform(algorithm)
+      ->default_str("oneshot");
+  command.add_option("--across", options.hierarchy.across, "Algorithm on the outermost level")
+      ->transform(algorithm)
+      ->default_str("ring");
+}
+
 void add_plan_options(CLI::App& command, PlanOptions& options) {
   add_collective_options(command, options);
+  add_hierarchy_options(command, options);
   command.add_option("-a,--algorithm", options.algorithm, "Algorithm, as in GYRE_ALGO")
       ->transform(named(plan::all_algorithms))
       ->default_str("oneshot");
@@ -74,8 +107,10 @@ Result<plan::Recipe> recipe_of(const PlanOptions& options) {
     return fail(Code::invalid_argument,
                 fmt::format("The root is {}: ranks are 0 to {}.", options.root, options.ranks - 1));
   }
-  return plan::Recipe{options.collective, options.algorithm, options.protocol, options.ranks,
-                      rooted ? options.root : -1};
+  plan::Recipe recipe{options.collective, options.algorithm,          options.protocol,
+                      options.ranks,      rooted ? options.root : -1, options.hierarchy};
+  if (options.algorithm == plan::Algorithm::hierarchical) GYRE_TRY(check_levels(recipe));
+  return recipe;
 }
 
 Result<plan::Plan> load_plan(const PlanOptions& options) {

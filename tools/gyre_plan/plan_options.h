@@ -8,7 +8,7 @@
 #include "base/status.h"
 #include "collectives/catalog.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): as CLI11 names it
 class App;
 }
 
@@ -19,12 +19,15 @@ struct PlanOptions {
   plan::Algorithm algorithm = plan::Algorithm::one_shot;
   plan::Protocol protocol = plan::Protocol::staged;
   int ranks = 4;
-  int root = 0;      // of collectives that have one
-  std::string file;  // instead of all that
+  int root = 0;                    // of collectives that have one
+  plan::Hierarchy hierarchy = {};  // of hierarchical plans
+  std::string file;                // instead of all that
 };
 
-// --collective, --ranks, --root; and with --algorithm, --protocol, --file.
+// --collective, --ranks, --root; --levels, --inside, --across; and with all these, --algorithm,
+// --protocol, --file.
 void add_collective_options(CLI::App& command, PlanOptions& options);
+void add_hierarchy_options(CLI::App& command, PlanOptions& options);
 void add_plan_options(CLI::App& command, PlanOptions& options);
 
 // What is in the catalog by that name.

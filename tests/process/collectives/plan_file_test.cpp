@@ -11,51 +11,13 @@
 #include "process/collectives/arena.h"
 #include "support/checks.h"
 #include "support/job.h"
+#include "support/plan_text.h"
 #include "support/temporary_directory.h"
 
 namespace gyre::test {
 namespace {
 
 using testing::HasSubstr;
-
-std::string slice(const std::string& place, int block, int peer = -1) {
-  return "{\"" + place + "\": " + std::to_string(block) +
-         (peer < 0 ? "" : ", \"peer\": " + std::to_string(peer)) + "}";
-}
-
-std::string joined(const std::vector<std::string>& items, const std::string& separator) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : separator) + item;
-  return text;
-}
-
-std::string combine(const std::vector<std::string>& from, const std::vector<std::string>& to,
-                    bool complete = false) {
-  return "{\"combine\": [" + joined(from, ", ") + "], \"to\": [" + joined(to, ", ") + "]" +
-         (complete ? ", \"complete\": true}" : "}");
-}
-
-std::string with_peer(const std::string& step, int peer) {
-  return "{\"" + step + "\": " + std::to_string(peer) + "}";
-}
-
-using Program = std::vector<std::string>;
-
-std::string plan(const std::string& name, const std::string& heading,
-                 const std::vector<Program>& programs) {
-  std::vector<std::string> texts;
-  for (const Program& program : programs) texts.push_back("[" + joined(program, ",\n  ") + "]");
-  return "{\"gyre_plan\": 1, \"name\": \"" + name + "\", " + heading + ",\n \"programs\": [\n" +
-         joined(texts, ",\n") + "]}\n";
-}
-
-std::string heading(const std::string& collective, const std::string& protocol, int ranks,
-                    int blocks, int slots, bool in_place_safe = true) {
-  return "\"collective\": \"" + collective + "\", \"protocol\": \"" + protocol +
-         "\", \"ranks\": " + std::to_string(ranks) + ", \"blocks\": " + std::to_string(blocks) +
-         ", \"slots\": " + std::to_string(slots) +
-         ", \"in_place_safe\": " + (in_place_safe ? "true" : "false");
-}
 
 // Two-shot AllReduce, in which the ranks combine from the last to the first, unlike Gyre's own.
 Program two_shot_program(int rank, int ranks) {
@@ -109,14 +71,52 @@ std::string direct_pair() {
   return plan("look", heading("AllReduce", "direct", 2, 1, 1, false), programs);
 }
 
+// Rank 0 gives its input to rank 1 twice, for itself and to be handed on to rank 2. What rank 0 does looks
+// like an exchange among all, and is none.
+std::string by_proxy() {
+  const std::string own = slice("input", 0);
+  const auto put = [](const std::string& from, int peer) {
+    return combine({from}, {slice("peer_slot", 0, peer)});
+  };
+  const auto slot = [](int peer) { return slice("slot", 0, peer); };
+  const std::vector<std::string> output = {slice("output", 0)};
+  const Program rank_0 = {put(own, 1),
+                          put(own, 1),
+                          with_peer("wait", 1),
+                          with_peer("wait", 2),
+                          combine({own, slot(1), slot(2)}, output, true),
+                          with_peer("release", 1),
+                          with_peer("release", 2)};
+  const Program rank_1 = {put(own, 0),
+                          put(own, 2),
+                          with_peer("wait", 0),
+                          with_peer("wait", 2),
+                          combine({slot(0), own, slot(2)}, output, true),
+                          with_peer("release", 0),
+                          with_peer("release", 2),
+                          with_peer("wait", 0),
+                          put(slot(0), 2),
+                          with_peer("release", 0)};
+  const std::string kept = "{\"scratch\": 0, \"index\": 0}";
+  const Program rank_2 = {put(own, 0),
+                          put(own, 1),
+                          with_peer("wait", 1),
+                          combine({slot(1)}, {kept}),
+                          with_peer("release", 1),
+                          with_peer("wait", 1),
+                          combine({slot(1), kept, own}, output, true),
+                          with_peer("release", 1)};
+  return plan("proxy", heading("AllReduce", "staged", 3, 1, 2) + ", \"scratch_blocks\": 1",
+              {rank_0, rank_1, rank_2});
+}
+
 std::string broadcast_from(int root) {
   const Program sender = {
       combine({slice("input", 0)}, {slice("output", 0), slice("peer_slot", 0, 1 - root)})};
   const Program receiver = {with_peer("wait", root),
                             combine({slice("slot", 0, root)}, {slice("output", 0)}),
                             with_peer("release", root)};
-  return plan("tell",
-              heading("Broadcast", "staged", 2, 1, 1) + ", \"root\": " + std::to_string(root),
+  return plan("tell", heading("Broadcast", "staged", 2, 1, 1, true, root),
               root == 0 ? std::vector{sender, receiver} : std::vector{receiver, sender});
 }
 
@@ -234,6 +234,12 @@ TEST_F(PlanFile, WithTinyChunksEveryFifoIsUsedManyTimes) {
                         .environment = {"GYRE_TIMEOUT=20", "GYRE_CHUNK=128",
                                         "GYRE_PLAN_FILE=" + write("p.json", two_shot(3))}});
   for (const RankOutcome& rank : job.wait()) EXPECT_TRUE(rank.succeeded()) << rank;
+}
+
+TEST_F(PlanFile, OneThatLooksLikeAnExchangeIsRunAsItIs) {
+  const std::string name = "file:proxy/staged";
+  run_job("all_reduce", 3, {"0", "1", name, "40000", name, "300000", name},
+          write("plan.json", by_proxy()));
 }
 
 TEST_F(PlanFile, RunsInMappedMemoryTooWhenItIsStaged) {

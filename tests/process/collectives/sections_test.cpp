@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(Algorithms, ForcedSections,
                                          "GYRE_ALGO=chain", "GYRE_ALGO=binomial", "GYRE_ALGO=tree",
                                          "GYRE_ALGO=doubling", "GYRE_ALGO=bruck",
                                          "GYRE_ALGO=pairwise", "GYRE_ALGO=pat",
-                                         "GYRE_PROTO=inline"));
+                                         "GYRE_ALGO=hierarchical", "GYRE_PROTO=inline"));
 
 }  // namespace
 }  // namespace gyre::test

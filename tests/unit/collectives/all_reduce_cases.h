@@ -14,7 +14,7 @@ namespace gyre::plan {
 struct AllReduceCase {
   Algorithm algorithm;
   Protocol protocol;
-  Hierarchy hierarchy = {.ranks_per_host = 2, .across = Algorithm::halving};
+  Hierarchy hierarchy = {.levels = {2, 2}, .across = Algorithm::halving};
 };
 
 inline std::vector<AllReduceCase> all_reduce_cases() {

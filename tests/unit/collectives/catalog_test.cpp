@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "collectives/direct.h"
 #include "collectives/verifier.h"
 #include "unit/collectives/plan_cases.h"
 #include "unit/collectives/plan_runs.h"
@@ -103,6 +104,25 @@ TEST(CatalogVerifier, ARootMatters) {
       EXPECT_NE(verdict(plan), "") << title(plan);
     }
   }
+}
+
+// What a direct plan's steps reach into is what is asked of the buffers before it runs.
+TEST(CatalogReach, IsWhatTheStepsName) {
+  int plans = 0;
+  for (const Collective collective : planned_collectives) {
+    for (const Recipe& recipe : recipes(collective, 4, 1)) {
+      if (recipe.protocol != Protocol::direct) continue;
+      const Reach reach = reach_of(make_plan(recipe));
+      const Reach asked = reach_of(collective);
+      EXPECT_EQ(reach.inputs, asked.inputs) << name_of_case(recipe);
+      // One-shot AllReduce writes its own output only; the buffers of both are asked for.
+      if (collective != Collective::all_reduce || recipe.algorithm != Algorithm::one_shot) {
+        EXPECT_EQ(reach.outputs, asked.outputs) << name_of_case(recipe);
+      }
+      ++plans;
+    }
+  }
+  EXPECT_EQ(plans, 9);
 }
 
 }  // namespace

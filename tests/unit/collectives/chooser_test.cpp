@@ -59,12 +59,13 @@ TEST(Chooser, ObeysWhatIsForced) {
   ChoiceInput input = input_of(64 * kib, 4);
   input.algorithm = Algorithm::ring;
   EXPECT_EQ(title_of(input), "ring/staged");
-  input.protocol = Protocol::flag_in_line;
   input.channels = 3;
   input.chunk_bytes = 512;
-  EXPECT_EQ(title_of(input), "ring/inline");
   EXPECT_EQ(choice_of(input).channels, 3);
   EXPECT_EQ(choice_of(input).slot_bytes, 512U);
+  input.protocol = Protocol::flag_in_line;
+  EXPECT_EQ(title_of(input), "ring/inline");
+  EXPECT_EQ(choice_of(input).channels, 1);  // lines have none
   input.algorithm.reset();
   input.direct_possible = true;
   input.protocol = Protocol::direct;

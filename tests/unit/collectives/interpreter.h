@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <random>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,14 +24,16 @@ class Interpreter {
   using Values = std::vector<T>;
 
   // Of sectioned collectives `geometry` cuts one section, and `section` is its length. In place,
-  // input block b of a rank is output block b.
+  // input block b of a rank is output block b. Contributions are multiplied by `scale` when they are
+  // read, as the executor does for averages.
   Interpreter(const Plan& plan, const Geometry& geometry, std::vector<Values> inputs, T poison,
-              bool in_place, std::uint64_t section = 0)
+              bool in_place, std::uint64_t section = 0, T scale = T{1})
       : plan_(plan),
         geometry_(geometry),
         layout_(layout_of(plan.collective)),
         section_(section),
         poison_(poison),
+        scale_(scale),
         in_place_(in_place) {
     ranks_.resize(plan.programs.size());
     if (layout_.sectioned) {
@@ -215,7 +218,13 @@ class Interpreter {
     const Values& values = buffer(remote ? slice.peer : rank, output);
     const auto [offset, length] = range(rank, slice);
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(offset);
-    return Values(first, first + static_cast<std::ptrdiff_t>(length));
+    Values read(first, first + static_cast<std::ptrdiff_t>(length));
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (!output) {
+        for (T& value : read) value = static_cast<T>(value * scale_);
+      }
+    }
+    return read;
   }
 
   void write(int rank, const Slice& slice, const Values& values) {
@@ -243,6 +252,7 @@ class Interpreter {
   const Layout layout_;
   const std::uint64_t section_;
   const T poison_;
+  const T scale_;
   const bool in_place_;
   std::vector<Rank> ranks_;
   std::map<Ends, std::deque<Message>> fifos_;

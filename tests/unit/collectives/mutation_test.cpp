@@ -159,7 +159,7 @@ class Mutation : public testing::TestWithParam<PlanCase> {
 
   // What the verifier accepts runs right. What it rejects does not, with one exception: it lets nobody
   // read an input block in place whose output block was written, be it with the same bytes, unless they
-  // are those of the input.
+  // are those of the input and are never scaled.
   void must_be_judged_by_data(Plan plan, int rank, const std::string& change) {
     const auto where = [&] {
       return change + " at rank " + std::to_string(rank) + " of " + to_text(plan);

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "collectives/catalog.h"
+#include "collectives/hierarchical.h"
 #include "collectives/layout.h"
 
 namespace gyre::plan {
@@ -28,17 +29,24 @@ inline Recipe recipe_of(PlanCase each, int ranks, int root) {
 // The hierarchical ones in several shapes.
 inline std::vector<PlanCase> shapes_of(const PlanCase& each) {
   if (each.algorithm != Algorithm::hierarchical) return {each};
+  using enum Algorithm;
+  const Hierarchy hierarchies[] = {
+      {.levels = {2}},
+      {.levels = {2}, .across = tree},
+      {.levels = {4, 2}, .across = doubling},
+      {.levels = {2, 2, 2}, .across = halving},
+      {.levels = {2, 3, 2}, .inside = ring},
+      {.levels = {3, 2}, .inside = pat, .across = pat},
+      {.levels = {3, 2}, .across = binomial},
+      {.levels = {2, 2, 2, 2}, .across = bruck},
+      {.levels = {1 << 20}, .across = two_shot},  // all ranks of a power of two
+  };
   std::vector<PlanCase> shapes;
-  for (const Algorithm across : {Algorithm::ring, Algorithm::doubling, Algorithm::halving}) {
+  for (const Hierarchy& hierarchy : hierarchies) {
     PlanCase shape = each;
-    shape.across = across;
-    shape.ranks_per_host = 2;
-    shapes.push_back(shape);
-    shape.ranks_per_host = 4;
-    shape.ranks_per_socket = 2;
-    shapes.push_back(shape);
+    shape.hierarchy = hierarchy;
+    if (check_hierarchy(shape)) shapes.push_back(shape);
   }
-  shapes.back().ranks_per_host = 1 << 20;  // all ranks of a power of two on one host
   return shapes;
 }
 
@@ -65,8 +73,9 @@ inline std::string name_of_case(const PlanCase& each) {
                      std::string(name_of(each.algorithm)) + "_" +
                      std::string(name_of(each.protocol));
   if (each.algorithm == Algorithm::hierarchical) {
-    name += "_" + std::to_string(each.ranks_per_host) + "_" +
-            std::to_string(each.ranks_per_socket) + "_" + std::string(name_of(each.across));
+    for (const int size : each.hierarchy.levels) name += "_" + std::to_string(size);
+    name += "_" + std::string(name_of(each.hierarchy.inside)) + "_" +
+            std::string(name_of(each.hierarchy.across));
   }
   return name;
 }

@@ -33,12 +33,17 @@ inline RunValues run_input(const Plan& plan, std::uint64_t count, int rank) {
   return values;
 }
 
+// What contributions to a reduction are multiplied with.
+inline std::int64_t run_scale(const Plan& plan) {
+  return reduces(plan.collective) ? 3 : 1;
+}
+
 // Element i of output block `block` of `rank`, by the definition of the collective.
 inline std::int64_t run_wanted(const Plan& plan, int rank, int block, std::uint64_t i) {
   const auto sum = [&](std::uint64_t of) {
     std::int64_t all = 0;
     for (int source = 0; source < plan.ranks; ++source) all += run_element(source, of, i);
-    return all;
+    return all * run_scale(plan);
   };
   switch (plan.collective) {
     case Collective::reduce_scatter:
@@ -95,7 +100,8 @@ inline std::string fault_on_data(const Plan& plan, std::uint64_t count, std::uin
        .channels = 1});
   std::vector<RunValues> inputs;
   for (int rank = 0; rank < plan.ranks; ++rank) inputs.push_back(run_input(plan, count, rank));
-  Interpreter<std::int64_t> machine(plan, geometry, std::move(inputs), -77, in_place, count);
+  Interpreter<std::int64_t> machine(plan, geometry, std::move(inputs), -77, in_place, count,
+                                    run_scale(plan));
   if (!machine.run(seed)) return "it got stuck, or did what cannot be done";
   if (machine.anything_left()) return "messages or signals are left";
   for (int rank = 0; rank < plan.ranks; ++rank) {

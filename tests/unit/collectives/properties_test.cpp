@@ -23,8 +23,8 @@ Recipe any_recipe(int most_ranks) {
   const std::vector<PlanCase> cases = plan_cases();
   Recipe recipe = recipe_of(cases[*rc::gen::inRange<std::size_t>(0, cases.size())], ranks,
                             *rc::gen::inRange(0, ranks));
-  recipe.ranks_per_host = *rc::gen::inRange(1, ranks + 2);
-  recipe.ranks_per_socket = *rc::gen::inRange(1, ranks + 2);
+  recipe.hierarchy.levels.resize(*rc::gen::inRange<std::size_t>(0, 5));
+  for (int& size : recipe.hierarchy.levels) size = *rc::gen::inRange(1, 9);
   return recipe;
 }
 

@@ -70,6 +70,16 @@ TEST(Scale, WholeTreesOf4096Ranks) {
   }
 }
 
+// 8 ranks a socket, 2 sockets a host; a tree across hosts.
+TEST(Scale, WholeHierarchiesOf4096Ranks) {
+  const int ranks = sanitized ? 256 : 4096;
+  for (const Collective collective : {Collective::all_reduce, Collective::broadcast}) {
+    Recipe recipe = recipe_for(collective, Algorithm::hierarchical, ranks);
+    recipe.hierarchy = {.levels = {8, 2}, .across = Algorithm::tree};
+    EXPECT_EQ(verdict(verify(make_plan(recipe))), "");
+  }
+}
+
 TEST(Scale, RingsByRotation) {
   const int ranks = sanitized ? 128 : full() ? 4096 : 1024;
   for (const Collective collective :

@@ -6,6 +6,7 @@
 
 #include "collectives/catalog.h"
 #include "collectives/plan_json.h"
+#include "collectives/steps.h"
 #include "support/temporary_directory.h"
 
 namespace gyre::core {
@@ -84,6 +85,47 @@ TEST_F(Book, APlanThatIsRightButCannotRunIsRefused) {
                                                  Protocol::staged, 65, -1}),
                       65),
               HasSubstr("at most 64 sources"));
+}
+
+// A value that goes nowhere may be what it likes, but not have more sources than the executor has room for.
+TEST_F(Book, SumsOfNoUseHaveALimitToo) {
+  plan::Plan plan =
+      plan::make_plan({Collective::all_reduce, Algorithm::ring, Protocol::staged, 3, -1});
+  plan.scratch_blocks = 1;
+  plan::Step useless =
+      plan::build::combine({3, plan::build::input(0)}, {plan::build::scratch(0, 0)});
+  plan.programs[1].insert(plan.programs[1].begin(), useless);
+  EXPECT_EQ(refusal(write("useless", plan)), "");
+  plan.programs[1][0].sources.push_back(plan::build::input(0));
+  EXPECT_THAT(refusal(write("larger", plan)),
+              testing::AllOf(HasSubstr("Rank 1, step 0"), HasSubstr("at most 3 sources")));
+}
+
+TEST_F(Book, ScratchHasALimit) {
+  plan::Plan plan =
+      plan::make_plan({Collective::all_reduce, Algorithm::ring, Protocol::staged, 3, -1});
+  plan.scratch_blocks = 65536;
+  EXPECT_THAT(refusal(write("scratch", plan)), HasSubstr("65536 scratch blocks would take"));
+  plan.scratch_blocks = 64;
+  EXPECT_EQ(refusal(write("scratch", plan)), "");
+}
+
+TEST_F(Book, DirectPlansOfEveryCollectiveRun) {
+  int plans = 0;
+  for (const Collective collective : plan::all_collectives) {
+    for (const plan::Recipe& recipe : plan::recipes(collective, 3, 1)) {
+      if (recipe.protocol != Protocol::direct) continue;
+      const auto gathered = gather_user_plans(write("direct", recipe), 3, shape);
+      ASSERT_TRUE(gathered) << gathered.error().message;
+      const auto book = parse_user_plans(*gathered, 2);
+      ASSERT_TRUE(book) << book.error().message;
+      const UserPlan* const found = book->find(collective, recipe.root, true);
+      ASSERT_NE(found, nullptr);
+      EXPECT_EQ(found->reach, plan::reach_of(plan::make_plan(recipe)));
+      ++plans;
+    }
+  }
+  EXPECT_EQ(plans, 9);
 }
 
 TEST_F(Book, GarbageIsNoListOfPlans) {
